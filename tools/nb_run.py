@@ -1,0 +1,75 @@
+"""Execute the notebooks in place, so that their stored outputs are those of today's code.
+
+usage: python tools/nb_run.py [--check] [--timeout SECONDS] [NOTEBOOK ...]
+
+Without names: every notebook of nbs/ but those under nbs/studies (long runs, executed by `make studies`).
+Honours `#| eval: false` and a front matter `skip_exec: true`. `--check` writes nothing and fails where a re-run prints
+another text than the stored one (pictures are not compared).
+"""
+import argparse, os, re, sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).resolve().parent.parent
+SKIP_CELL = re.compile(r"^#\|\s*eval:\s*false\s*$", re.M)
+ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+def notebooks(names):
+    if names: return [Path(n) for n in names]
+    return [p for p in sorted((ROOT/"nbs").rglob("*.ipynb"))
+            if "studies" not in p.parts and not any(q.startswith((".", "_")) for q in p.relative_to(ROOT).parts)]
+
+def skips_whole(nb):
+    first = next((c.source for c in nb.cells if c.cell_type in ("raw", "markdown")), "")
+    return bool(re.search(r"^skip_exec:\s*true", first, re.M))
+
+def texts(outputs):
+    "What a reader sees of a cell as text: streams joined, the plain form of results."
+    out, stream = [], ""
+    for o in outputs:
+        if o.output_type == "stream": stream += o.text
+        elif "data" in o: out.append(o.data.get("text/markdown") or o.data.get("text/plain", ""))
+    return [ADDRESS.sub("0x", t) for t in [stream, *out] if t]
+
+def run(path, timeout, check):
+    nb = nbformat.read(path, as_version=4)
+    if skips_whole(nb): return []
+    stored = [texts(c.get("outputs", [])) for c in nb.cells]
+    client = NotebookClient(nb, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
+    changed = []
+    with client.setup_kernel(env=dict(os.environ, PYTHONHASHSEED="0", TQDM_DISABLE="1")):
+        for i, cell in enumerate(nb.cells):
+            if cell.cell_type != "code" or SKIP_CELL.search(cell.source): continue
+            client.execute_cell(cell, i)
+            cell.execution_count = None
+            for o in cell.outputs:
+                if "execution_count" in o: o.execution_count = None
+                o.get("metadata", {}).clear()
+            if check and texts(cell.outputs) != stored[i]: changed.append((i, stored[i], texts(cell.outputs)))
+    if not check:
+        nb.metadata = nbformat.NotebookNode(kernelspec={"display_name": "python3", "language": "python", "name": "python3"})
+        for c in nb.cells: c.metadata = nbformat.NotebookNode()
+        text = nbformat.writes(nb) + "\n"
+        if path.read_text(encoding="utf8") != text: path.write_text(text, encoding="utf8")
+    return changed
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ap.add_argument("--check", action="store_true"); ap.add_argument("--timeout", type=int, default=600)
+    ap.add_argument("names", nargs="*")
+    args = ap.parse_args()
+    bad = 0
+    for path in notebooks(args.names):
+        try: changed = run(path, args.timeout, args.check)
+        except CellExecutionError as e:
+            bad += 1; print(f"FAIL {path}\n{e}", file=sys.stderr); continue
+        for i, old, new in changed:
+            print(f"DIFF {path} cell {i}\n  stored: {old}\n  now:    {new}", file=sys.stderr)
+        bad += bool(changed)
+        print(f"{'ok  ' if not changed else 'DIFF'} {path}", flush=True)
+    return 1 if bad else 0
+
+if __name__ == "__main__": sys.exit(main())
