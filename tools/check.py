@@ -1,0 +1,81 @@
+"""Every check that CI runs, in order; names in the arguments run only those.
+
+clean      nbdev_export, nbdev_clean and README leave no difference
+rules      tools/check_notebooks.py
+tests      nbdev_test
+coverage   the notebooks run again: stored outputs are today's, and at least 90 % of rag_quality is executed
+wheel      the wheel, in an empty environment, answers from another folder
+bench      a small slice of each benchmark
+"""
+import os, re, shutil, subprocess, sys, tempfile, time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+MIN_COVERAGE = 90
+
+def sh(*cmd, cwd=ROOT, **env):
+    "Run a command, its output shown; raises where it fails."
+    subprocess.run([str(c) for c in cmd], cwd=cwd, check=True, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **env})
+
+def snapshot():
+    files = [*(ROOT/"nbs").rglob("*.ipynb"), *(ROOT/"rag_quality").rglob("*.py")]
+    return {f: f.read_bytes() for f in files if ".ipynb_checkpoints" not in f.parts}
+
+def clean():
+    before = snapshot()
+    sh("nbdev_export"); sh("nbdev_clean")
+    after = snapshot()
+    changed = sorted(str(f.relative_to(ROOT)) for f in before.keys() | after.keys() if before.get(f) != after.get(f))
+    if changed: raise SystemExit("export/clean changed: " + ", ".join(changed) + " (make notebooks, then commit)")
+    sh(sys.executable, "tools/readme.py", "--check")
+
+def rules(): sh(sys.executable, "tools/check_notebooks.py")
+
+def tests(): sh("nbdev_test", "--n_workers", "2", "--do_print")
+
+def coverage():
+    for old in ROOT.glob(".coverage*"):
+        if old.name != ".coveragerc": old.unlink()
+    sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--check")
+    sh("coverage", "combine", "--rcfile=.coveragerc", "--quiet")
+    sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
+
+def wheel():
+    with tempfile.TemporaryDirectory() as d:
+        d = Path(d)
+        sh(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", d)
+        sh(sys.executable, "-m", "venv", d/"venv")
+        sh(d/"venv/bin/pip", "install", "--quiet", next(d.glob("*.whl")))
+        docs = d/"docs"; docs.mkdir()
+        (docs/"주차.txt").write_text("주차 규정\n제1조(요금) 주차 요금은 시간당 500원으로 한다.\n제2조(면제) 방문객은 최초 30분의 요금을 면제한다.\n", encoding="utf8")
+        (docs/"도서.txt").write_text("도서 규정\n제1조(대출) 재학생은 도서를 14일간 대출할 수 있다.\n", encoding="utf8")
+        cli = d/"venv/bin/rag-quality"
+        cache = {"RAG_QUALITY_CACHE": str(d/"cache")}
+        found = subprocess.run([cli, "search", "책 며칠 빌릴 수 있어?", "--data", docs], cwd=d, check=True, capture_output=True, text=True,
+                               env={**os.environ, **cache}).stdout
+        print(found)
+        if "도서 규정 제1조" not in found: raise SystemExit("the wheel's search did not find the article on loans")
+        sh(cli, "evaluate", "--split", "dev", "--json", d/"result.json", cwd=d, **cache)
+        bad = subprocess.run([cli, "evaluate", "--data", "no/such"], cwd=d, capture_output=True, text=True, env={**os.environ, **cache})
+        if bad.returncode != 2 or len(bad.stderr.strip().splitlines()) != 1: raise SystemExit(f"a missing folder: rc {bad.returncode}, {bad.stderr!r}")
+    shutil.rmtree(ROOT/"build", ignore_errors=True)
+
+def bench(): sh(sys.executable, "benchmarks/run_all.py", "--slice")
+
+CHECKS = [clean, rules, tests, coverage, wheel, bench]
+
+def main(names):
+    chosen = [c for c in CHECKS if not names or c.__name__ in names]
+    unknown = set(names) - {c.__name__ for c in CHECKS}
+    if unknown or not chosen: sys.exit(f"unknown check {', '.join(sorted(unknown))}; there are: {', '.join(c.__name__ for c in CHECKS)}")
+    failed = []
+    for check in chosen:
+        print(f"== {check.__name__}", flush=True); start = time.perf_counter()
+        try: check()
+        except (subprocess.CalledProcessError, SystemExit) as e: failed.append(check.__name__); print(f"FAILED {check.__name__}: {e}", flush=True)
+        print(f"== {check.__name__}: {time.perf_counter()-start:.0f} s", flush=True)
+    print(f"{len(chosen)-len(failed)} passed, {len(failed)} failed" )
+    return 1 if failed else 0
+
+if __name__ == "__main__": sys.exit(main(sys.argv[1:]))

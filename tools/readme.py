@@ -1,0 +1,22 @@
+"""Make README.md from nbs/index.ipynb (nbconvert; no Quarto needed). `--check` only says whether they agree."""
+import re, sys
+from pathlib import Path
+
+import nbformat
+from nbconvert import MarkdownExporter
+
+ROOT = Path(__file__).resolve().parent.parent
+
+def readme() -> str:
+    nb = nbformat.read(ROOT/"nbs/index.ipynb", as_version=4)
+    nb.cells = [c for c in nb.cells if not re.search(r"^#\|\s*hide", c.source, re.M)]
+    for c in nb.cells:
+        if c.cell_type == "code": c.source = re.sub(r"^#\|.*\n?", "", c.source, flags=re.M)
+    text, _ = MarkdownExporter().from_notebook_node(nb)
+    text = re.sub(r"<style scoped>.*?</style>\s*", "", text, flags=re.S)
+    return "<!-- nbs/index.ipynb에서 만든 파일입니다: make readme -->\n\n" + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+if __name__ == "__main__":
+    path, text = ROOT/"README.md", readme()
+    if "--check" in sys.argv: sys.exit(0 if path.is_file() and path.read_text(encoding="utf8") == text else "README.md가 nbs/index.ipynb와 다릅니다: make readme")
+    path.write_text(text, encoding="utf8")
