@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Encoder', 'KiwiEncoder', 'load_encoder']
 
-# %% ../nbs/03_encoders.ipynb #5bf8d14f
+# %% ../nbs/03_encoders.ipynb #82096bf8
 import threading, zlib
 from collections.abc import Iterable
 from functools import cache
@@ -13,11 +13,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from .core import ConfigError
-from .korean import CONTENT_TAGS, load_config, shared_kiwi
+from .core import ConfigError, load_config
+from .korean import CONTENT_TAGS, shared_kiwi
 from .tokens import TokenTable, analyze_corpus
 
-# %% ../nbs/03_encoders.ipynb #c3175acc
+# %% ../nbs/03_encoders.ipynb #b8ae25f6
 @runtime_checkable
 class Encoder(Protocol):
     "What a text encoder is: anything with these three."
@@ -26,7 +26,7 @@ class Encoder(Protocol):
     def encode(self, texts:Iterable[str]) -> np.ndarray:   # float32, one row a text, length 1 (or 0 where the text says nothing)
         ...
 
-# %% ../nbs/03_encoders.ipynb #e0e1d366
+# %% ../nbs/03_encoders.ipynb #fbb55334
 class _MorphemeSpace:
     "Kiwi's morpheme embedding, rebuilt from the similarities that its API shows (Nyström, exact: the rank is 256)."
     dim, _first = 256, 100                     # numbers below 100 stand for classes (an unknown noun, a number), not for words
@@ -51,13 +51,13 @@ def _load_space() -> _MorphemeSpace: return _MorphemeSpace()
 def _space() -> _MorphemeSpace:
     with _lock: return _load_space()
 
-# %% ../nbs/03_encoders.ipynb #b4446f6e
+# %% ../nbs/03_encoders.ipynb #8d296796
 class KiwiEncoder:
     "Sentence vectors from Kiwi's morpheme embedding: centred, main directions removed, rare words weighted up, summed."
     dim = 256
     def __init__(self, *, stop:Iterable[str]|None=None,   # stop morphemes; None: those of the configuration
-                 tags:Iterable[str]=CONTENT_TAGS-{"NNB"}, # which morphemes count
-                 drop:int=3,                              # principal components removed
+                 tags:Iterable[str]=CONTENT_TAGS,         # which morphemes count
+                 drop:int=6,                              # principal components removed
                  half:int=600):                           # frequency rank at which a morpheme gets half the weight
         if stop is None: stop = load_config("stop_morphemes")["morphemes"]
         if isinstance(stop, str): raise ConfigError(f"stop은 형태소의 목록이어야 하는데 문자열 {stop!r}입니다. [{stop!r}]처럼 주세요.")
@@ -92,6 +92,8 @@ class KiwiEncoder:
                 self._vectors = np.concatenate([self._vectors, fresh.astype(np.float32)])
             return self._vectors[[self._rows[k] for k in keys]] if keys else np.zeros((0, self.dim), np.float32)
 
+    def knows(self, kiwi_ids) -> np.ndarray: "Which morphemes Kiwi's model has a vector for."; return _space().known(np.asarray(kiwi_ids))
+
     def keep(self, table:TokenTable) -> np.ndarray:
         "Which entries of a table's vocabulary count (bool)."
         return np.array([t in self.tags and f not in self.stop for f, t in zip(table.forms, table.tags)], bool)
@@ -113,7 +115,7 @@ class KiwiEncoder:
         out = bags @ self.morpheme_vectors([table.forms[i] for i in used], table.kiwi_ids[used]).astype(np.float64)
         return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
-# %% ../nbs/03_encoders.ipynb #7eec893e
+# %% ../nbs/03_encoders.ipynb #0e49c263
 @cache
 def _principal(drop:int) -> tuple[np.ndarray, np.ndarray]:
     "Mean and first principal directions of content morphemes (every tenth of the 20,000 most frequent)."
@@ -123,7 +125,7 @@ def _principal(drop:int) -> tuple[np.ndarray, np.ndarray]:
     _, vectors = np.linalg.eigh(np.cov((x - mean).T))
     return mean, vectors[:, space.dim - drop:]
 
-# %% ../nbs/03_encoders.ipynb #8df554e6
+# %% ../nbs/03_encoders.ipynb #87ecad76
 def load_encoder(name:"str|Encoder"="kiwi") -> Encoder:
     "An encoder by name, or the given one."
     if not isinstance(name, str):

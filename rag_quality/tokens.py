@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['TokenTable', 'analyze_corpus', 'corpus_tokens']
 
-# %% ../nbs/03_tokens.ipynb #3ab98fac
+# %% ../nbs/03_tokens.ipynb #a84dc916
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 from .core import cache_load, cache_save, content_hash, progress
 from .korean import KiwiTokenizer, nfc, shared_kiwi
 
-# %% ../nbs/03_tokens.ipynb #add5096e
+# %% ../nbs/03_tokens.ipynb #137ddc47
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenTable:
     "The morphemes of a list of texts: a vocabulary of (form, tag, kiwi id) and, text after text, indices into it."
@@ -35,7 +35,7 @@ class TokenTable:
         kept = keep[self.ids]
         return texts[kept], self.ids[kept]
 
-# %% ../nbs/03_tokens.ipynb #35354bfb
+# %% ../nbs/03_tokens.ipynb #50b9a48c
 def _analyse(texts:Sequence[str], key:str, quiet:bool) -> TokenTable:
     vocab, ids, starts = {}, [], [0]
     stream = shared_kiwi().tokenize(map(nfc, texts))
@@ -55,23 +55,23 @@ def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table on
     "Analyse many texts on all cores, or find their analysis made before."
     import kiwipiepy
     texts = list(texts)
+    if not cache: return _analyse(texts, "", quiet=len(texts) < 100)
     key = content_hash(texts, kiwipiepy.__version__, "v1")
-    if key in _recent: _recent.move_to_end(key); return _recent[key]
-    saved = cache_load("tokens", key) if cache else None
-    table = None
+    if (table := _recent.get(key)) is not None: _recent.move_to_end(key); return table
+    saved = cache_load("tokens", key)
     if saved is not None and set(saved) == {"forms", "tags", "kiwi_ids", "ids", "starts"}:
         n = len(saved["kiwi_ids"]); forms, tags = _unpack(saved["forms"], n), _unpack(saved["tags"], n)
         if len(forms) == len(tags) == n and len(saved["starts"]) == len(texts) + 1:
             table = TokenTable(forms, tags, saved["kiwi_ids"], saved["ids"], saved["starts"], key)
     if table is None:
         table = _analyse(texts, key, quiet=len(texts) < 100)
-        if cache: cache_save("tokens", key, {"forms": _pack(table.forms), "tags": _pack(table.tags), "kiwi_ids": table.kiwi_ids,
-                                             "ids": table.ids, "starts": table.starts})
+        cache_save("tokens", key, {"forms": _pack(table.forms), "tags": _pack(table.tags), "kiwi_ids": table.kiwi_ids,
+                                   "ids": table.ids, "starts": table.starts})
     _recent[key] = table
     if len(_recent) > 4: _recent.popitem(last=False)
     return table
 
-# %% ../nbs/03_tokens.ipynb #9749ce34
+# %% ../nbs/03_tokens.ipynb #f26561fa
 def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, cache:bool=True) -> list[list[str]]:
     "The tokens of many texts: from the shared table for a `KiwiTokenizer`, by `tokenizer.many` or one by one for any other."
     texts = list(texts)
