@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['log', 'STEM_LIKE', 'ColloquialPattern', 'TransformResult', 'ColloquialTransformer']
 
-# %% ../nbs/10_colloquial.ipynb #c0238468
+# %% ../nbs/10_colloquial.ipynb #0ecc6800
 import json, logging, os, re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from .core import ConfigError, load_config
 from .formality import Formality, Token, detect_formality, tokens
 from .korean import nfc
 from .predicate import MARKS, Predicate, final_predicate, inflect, last_word, predicate_at, render
-from .question import EMBEDDED, Lexicon, ask_for, find_wh, strip_josa
+from .question import EMBEDDED, Lexicon, _glue, _whether, ask_for, find_wh, strip_josa
 
-# %% ../nbs/10_colloquial.ipynb #615d6eec
+# %% ../nbs/10_colloquial.ipynb #c2c69a8d
 log = logging.getLogger("rag_quality.colloquial")
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #262d9ece
+# %% ../nbs/10_colloquial.ipynb #4f6131c6
 _JOSA_AFTER = "은|는|이|가|을|를|도|만|의|에|에서|로|으로|과|와|랑|이랑|하고|까지|부터|한테|에게|이나|나|이라|라|이라도|라도|보다|처럼|마다|밖에|조차"
 _AFTER = re.compile(rf"(?:(?:{_JOSA_AFTER}){{0,2}}|(?:인|이|예|이에|임|하|할|한|해|했|됐|되|된|될|받|안|못|가|먹|뜨|맞|들).*)[?!.,~…ㅋㅎㅠㅜ]*")
 _WORD = re.compile(r"[가-힣A-Za-z0-9ㄱ-ㅎㅏ-ㅣ]+")
@@ -72,13 +72,14 @@ def _clean(text:str, lex:Lexicon, regexes:Sequence, found:list[ColloquialPattern
         return w
     return _WORD.sub(fix, new)
 
-# %% ../nbs/10_colloquial.ipynb #f69e4f9b
+# %% ../nbs/10_colloquial.ipynb #bad8628b
 def _sentences(toks:Sequence[Token]) -> list[tuple[int, int]]:
     "(start, stop) of the sentences: cut after an ending (and 요, marks) and at marks."
     cuts, start, n, i = [], 0, len(toks), 0
     while i < n:
         t = toks[i]
-        ends = t.tag == "EF" or t.tag == "SF" or (t.tag == "SP" and t.form == "," and i and toks[i-1].form in EMBEDDED | {"ᆷ", "음"})
+        ends = t.tag == "EF" or t.tag == "SF" or (t.tag == "SP" and t.form == "," and i and (toks[i-1].form in EMBEDDED | {"ᆷ", "음"} or toks[i-1].tag in ("EF", "EC") and toks[i-1].form in ("야", "어", "지", "죠", "아")))
+        if t.tag == "EC" and t.form in ("고", "며", "으며") and toks[i-1].tag != "EP" and find_wh(toks, start, i) and (i+1 < n and toks[i+1].tag not in ("VX", "SF")): ends = True
         if t.tag == "SF" and t.form == "." and i+1 < n and toks[i+1].start == t.end: ends = False
         if t.tag == "EF" and i+1 < n and (toks[i+1].tag[0] == "J" and toks[i+1].form not in ("요", "여") or toks[i+1].tag in STEM_LIKE): ends = False
         if ends:
@@ -90,6 +91,8 @@ def _sentences(toks:Sequence[Token]) -> list[tuple[int, int]]:
 
 STEM_LIKE = frozenset(("VX", "VCP", "XSV", "XSA", "EP", "EF", "EC"))
 
+_CLOSED = {"를": "을", "ᆯ": "을", "와": "과", "랑": "과", "로": "으로"}
+
 def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPattern]) -> tuple[set[int], dict[int, str]]:
     "Fillers, address, spoken particles and pronouns of one sentence: (positions to drop, forms to swap)."
     drop, swap = set(), {}
@@ -98,24 +101,29 @@ def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPat
     for i, t in enumerate(toks):
         nxt = toks[i+1] if i+1 < len(toks) else None
         if t.tag in ("IC", "MAJ", "MAG", "NP", "NNG") and t.form in fillers and not (t.tag in ("IC",) and t.form == "뭐" and nxt and nxt.tag[0] in "NVX"):
-            if t.tag in ("MAJ",) and i and toks[0].tag != "IC" and i > 1: continue
+            if nxt and nxt.start == t.end and nxt.tag[0] in "NVXM": continue       # a word's part: 막학기
             gone(i)
             if nxt and nxt.tag == "JX" and nxt.form in ("요", "은", "는"): drop.add(i+1)
+        elif i == 0 and t.tag == "MM" and t.form == "저": gone(i)
         elif t.tag == "IC" and t.form not in ("뭐",): gone(i)
+        elif t.tag == "NP" and t.form == "우리" and nxt and nxt.tag in ("NNG", "NNP"): gone(i)
+        elif t.form in ("대하", "관하") and 0 < i < len(toks)-2 and toks[i-1].form == "에" and nxt.form == "ᆫ" and nxt.tag == "ETM" and toks[i+2].tag == "NNG" and toks[i+2].form not in ("것", "거"): drop.update((i-1, i, i+1))
         elif t.tag == "NP" and t.form in ("나", "저", "내", "제", "너", "네") or t.tag == "NP" and t.form in ("우리",) and nxt and nxt.tag in ("JKS", "JX"):
             if nxt is None or nxt.tag in ("JKS",) or nxt.tag == "JX" and nxt.form in ("은", "는", "ᆫ"): gone(i, *([i+1] if nxt else []))
             elif nxt.tag == "JKG": gone(i, i+1)
             elif nxt.tag[0] != "J" : gone(i)
-            else: swap[i] = "본인"
+            else:
+                swap[i] = "본인"
+                if nxt.form in _CLOSED: swap[i+1] = _CLOSED[nxt.form]
         elif (to := forms.get(f"{t.form}/{t.tag}")) is not None:
             a, _, b = to.partition("|")
-            prev = toks[i-1].form[-1] if i else "가"
+            prev = swap.get(i-1, toks[i-1].form)[-1] if i else "가"
             final = (ord(prev)-0xAC00) % 28 if "가" <= prev <= "힣" else 0
             swap[i] = a if not b or final else b
             found.append(ColloquialPattern(t.form, swap[i], "form"))
     return drop, swap
 
-# %% ../nbs/10_colloquial.ipynb #76ea1cdd
+# %% ../nbs/10_colloquial.ipynb #7a866c08
 _STATEMENT_LINK = " 경우"
 
 class ColloquialTransformer:
@@ -147,13 +155,24 @@ class ColloquialTransformer:
         found: list[ColloquialPattern] = []
         text = _clean(nfc(query), self.lexicon, self._regexes, found)
         toks = tokens(text)
+        if verbs := self._verbs(toks): 
+            found += [ColloquialPattern(toks[i].form, v, "verb") for i, v in verbs.items()]
+            text = render(text, toks, 0, len(toks), set(), verbs); toks = tokens(text)
         parts, reasons = self._rewrite(text, toks, found)
         out = parts.strip()
+        missing = [t.form for t in toks if t.tag in ("SN", "SL", "NNP", "NR") and t.form != "몇" and t.form not in out]
+        if missing and not any(p.kind == "emotion" for p in found): out = text.strip(); reasons.append("수와 이름을 지키려고 문장을 그대로 둠: " + ", ".join(missing))
         if not out: return self._result(query, query, [], [*reasons, "남는 내용이 없어 그대로 둠"], 1.0)
         if out == query or not (found or reasons):
             log.warning("구어 질의인데 아는 구어 표현이 없어 그대로 둡니다: %s", query[:80])
             return self._result(query, query, [], ["구어로 보이지만 아는 표현이 없음"], 0.5)
         return self._result(query, out, found, reasons, round(.95 if len(reasons) < 4 else .85, 2))
+
+    def _verbs(self, toks) -> dict[int, str]:
+        "Colloquial verbs that mean one thing beside these words: 징계를 먹다 is 받다."
+        table, near = self.lexicon("verb"), self.lexicon.near
+        forms = {t.form for t in toks}
+        return {i: table[t.form] for i, t in enumerate(toks) if t.tag == "VV" and t.form in table and (t.form not in near or near[t.form] & forms)}
 
     def _rewrite(self, text, toks, found):
         "Sentence by sentence: questions as noun phrases, statements as their circumstances."
@@ -163,8 +182,13 @@ class ColloquialTransformer:
             s = toks[a:b]
             drop, swap = _small(text, s, self.lexicon, found)
             if len(drop) >= last_word(s): reasons.append(f"뜻이 없는 말을 뺌: {text[s[0].start:s[-1].end]!r}"); continue
-            mark = any(t.tag == "SF" and t.form == "?" for t in s[-2:])
+            nxt = toks[spans[n+1][0]:spans[n+1][1]] if n+1 < len(spans) else ()
+            mark = not (p0 := final_predicate(s)) or not s[p0.ending].form.endswith(("네", "네요", "구나", "군요"))
+            mark = mark and any(t.tag == "SF" and t.form == "?" for t in s[-2:])
             p = final_predicate(s)
+            mark = mark or p is not None and s[p.ending].tag == "EF" and s[-1].tag == "EF" and any(t.tag == "EF" and t.form == s[p.ending].form for t in nxt[-2:]) and any(t.form == s[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
+            if told and not asked and p and s[p.stem].form in ("맞", "이") and all(t.form in ("맞", "진짜", "사실", "이", "정말") or t.tag[0] in "ESJ" or k in drop for k, t in enumerate(s)) and told[-1][1]:
+                ps, pp, pd, pw = told.pop(); asked.append((0, _whether(text, ps, pp, pd, pw, [])[0])); reasons.append("'맞나요': 앞말을 확인함"); continue
             short = p is not None and s[p.ending].form in ("어", "아", "어요", "아요", "에요", "야", "ᆷ", "음", "지", "죠", "는데", "ᆫ데", "대", "ᆫ대") and len(spans) == 1
             got = ask_for(text, s, self.lexicon, drop, swap, mark or short or p is None and len(spans) == 1)
             if got is not None:
@@ -186,7 +210,7 @@ class ColloquialTransformer:
         stop = last_word(s)
         if p is None: return render(text, s, 0, strip_josa(s, stop), drop, swap) + ("" if alone or not last else " 관련")
         head = render(text, s, 0, p.stem, drop, swap)
-        glue = " " if p.stem and s[p.stem-1].end < s[p.stem].start else ""
+        glue = _glue(s, p.stem)
         if s[p.stem].tag == "VCP" and p.stem: head, glue = render(text, s, 0, p.stem-1, drop, swap), (" " if p.stem > 1 and s[p.stem-2].end < s[p.stem-1].start else "") + swap.get(p.stem-1, s[p.stem-1].form)
         how = "noun" if alone and last else "modify" if last else "link"
         return head + glue + inflect(s, p, how) + (" 경우" if how == "modify" else "")

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Token', 'tokens', 'ending_grade', 'final_endings', 'Formality', 'detect_formality']
 
-# %% ../nbs/02_korean_formality.ipynb #cf4d9559
+# %% ../nbs/02_korean_formality.ipynb #7a40309a
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_formality.ipynb #e5239b68
+# %% ../nbs/02_korean_formality.ipynb #09c6856a
 @dataclass(frozen=True, slots=True)
 class Token:
     "One morpheme with its place; `tag` without, `full` with the irregularity suffix (듣/VV-I)."
@@ -35,9 +35,9 @@ def tokens(text:str,          # NFC text
     "The morphemes of a text; short texts are remembered, so that looking twice costs one analysis."
     return _tokens(text, spans) if len(text) <= 1000 else _tokens.__wrapped__(text, spans)
 
-# %% ../nbs/02_korean_formality.ipynb #090cf460
+# %% ../nbs/02_korean_formality.ipynb #f79b4a09
 _HAPSYO = re.compile(r"(니다|니까|십시오|십시요|십쇼|디다|디까|[ᆸ읍]시다|[ᆸ읍]시오|소서)$")
-_PLAIN = re.compile(r"^(다|ᆫ다|는다|은가|ᆫ가|는가|던가|시오|으시오|오|라|으라|리라|노라|도다)$")
+_PLAIN = re.compile(r"^(다|ᆫ다|는다|은가|ᆫ가|는가|던가|시오|으시오|리라|노라|도다)$")
 _OPEN = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI W_HASHTAG W_URL".split())
 
 def ending_grade(form:str,            # an ending as Kiwi writes it: '어요', 'ᆸ니다'
@@ -57,10 +57,12 @@ def final_endings(toks:Sequence[Token]) -> list[tuple[int, str]]:
         after = toks[i+1].form if i+1 < len(toks) and toks[i+1].tag == "JX" else ""
         stop = i+1 >= len(toks) or toks[i+1].tag == "SF"
         if t.tag == "EF" or (t.tag in ("EC", "ETN") and (stop or i+1 >= last)) or (t.tag == "EC" and after in ("요", "여")):
-            found.append((i, ending_grade(t.form, after)))
+            grade = ending_grade(t.form, after)
+            if t.form == "ᆫ가" and i > 1 and toks[i-2].form in ("거", "것") and toks[i-2].end > t.start: grade = "casual"   # 건가
+            found.append((i, grade))
     return found
 
-# %% ../nbs/02_korean_formality.ipynb #b8e78d46
+# %% ../nbs/02_korean_formality.ipynb #fdae732f
 @dataclass(frozen=True, slots=True)
 class Formality:
     "How a text speaks."
@@ -73,14 +75,14 @@ _POLITE_IC, _CASUAL_IC = frozenset("네 예 넵 넹 아뇨 아니요 아니오 �
 _STANDALONE = frozenset("어 지 니 냐 자 라 ᆯ게 을게 렴 려무나".split())   # an EC that is a turned-round ending: '알려줘 그 사람'
 _POLITE_NP, _CASUAL_NP = frozenset("저 저희".split()), frozenset("나 너 너희 니 내 네".split())
 _CHAT = re.compile(r"[ㄱ-ㅎㅏ-ㅣ]+|[~^;]{2,}|[!?]{2,}|\.{2,}(?=[\s가-힣]|$)|[\U0001F300-\U0001FAFF☀-➿]")
+_ASKS = frozenset("어디 언제 얼마 왜 어떻게 얼마나 누구 며칠".split())
 _SPOKEN = {("JC","랑"),("JC","이랑"),("JKB","랑"),("JKB","이랑"),("JKB","한테"),("JX","한테"),("JKB","한테서"),("NNB","거"),("NP","뭐"),("NP","머"),
            ("NP","이거"),("NP","그거"),("NP","저거"),("MAG","좀"),("MAG","되게"),("MAG","진짜"),("MAG","막"),("MAG","그냥"),("MAG","걍"),
-           ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("NP","어디"),("NP","언제"),("MAG","언제"),("NNG","얼마"),
-           ("MAG","왜"),("MAG","어떻게"),("VV","어떡하"),("MAG","얼마나"),("NP","누구"),("NNG","며칠"),("NP","나"),("NP","너"),("NP","저")}
+           ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("VV","어떡하"),("NP","나"),("NP","너"),("NP","저"),("NP","우리")}
 _WRITTEN = {("NNG","여부"),("MAJ","및"),("NP","무엇"),("MM","어떠한"),("MAJ","또는"),("NNG","각호"),("NNB","등"),("XSN","별")}
 _WRITTEN_VERB = frozenset(("따르", "관하", "의하", "인하", "대하", "위하", "통하"))
 
-# %% ../nbs/02_korean_formality.ipynb #073e77ef
+# %% ../nbs/02_korean_formality.ipynb #f1729347
 def _politeness(toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[str, str]:
     "Politeness and the reason for it."
     closed = [(i, g) for i, g in ends if g != "noun" and (toks[i].tag == "EF" or g != "casual")]
@@ -106,15 +108,16 @@ def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tup
     for i, g in ends:
         if g == "casual": add(-3, f"반말 어미 '{toks[i].form}'")
         elif g == "haeyo": add(-3, f"해요체 어미 '{toks[i].form}'")
-        elif g == "hapsyo": add(.5, f"합쇼체 어미 '{toks[i].form}'")
+        elif g == "hapsyo": add(.3, f"합쇼체 어미 '{toks[i].form}'")
         elif g == "plain": add(.5, f"해라체 어미 '{toks[i].form}'")
-        elif g == "noun" and toks[i].tag == "EF" and (spoken or text.rstrip().endswith("?")): add(-2, "구어의 명사형 종결")
+        elif g == "noun" and (spoken or "?" in text or toks[i].tag == "EF"): add(-2, "구어의 명사형 종결")
+    if asks := [t.form for t in toks if t.form in _ASKS and t.tag in ("NP", "MAG", "NNG")]: add(-.7*len(asks), "의문사 " + ", ".join(dict.fromkeys(asks)))
     if spoken: add(-1.2*len(spoken), "구어 낱말 " + ", ".join(dict.fromkeys(spoken)))
     if chat := _CHAT.findall(text): add(-2, f"채팅 표시 '{chat[0]}'")
     written = [t.form for t in toks if (t.tag, t.form) in _WRITTEN or (t.tag == "VV" and t.form in _WRITTEN_VERB)]
     if written: add(1.5*min(len(written), 2), "문어 낱말 " + ", ".join(dict.fromkeys(written)))
     if not ends and toks and toks[-1].tag in ("NNG", "NNP", "NNB", "XSN", "SSC", "SN"): add(1, "명사로 끝남")
-    if text.rstrip().endswith("?") and not any(g in ("plain", "hapsyo") for _, g in ends): add(-2, "물음표")
+    if "?" in text and not any(g in ("plain", "hapsyo") for _, g in ends): add(-2, "물음표")
     return s, why
 
 def detect_formality(text:str) -> Formality:

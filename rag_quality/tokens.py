@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['TokenTable', 'analyze_corpus', 'corpus_tokens']
 
-# %% ../nbs/03_tokens.ipynb #a84dc916
+# %% ../nbs/03_tokens.ipynb #169c0ac7
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 from .core import cache_load, cache_save, content_hash, progress
 from .korean import KiwiTokenizer, nfc, shared_kiwi
 
-# %% ../nbs/03_tokens.ipynb #137ddc47
+# %% ../nbs/03_tokens.ipynb #e426bf7b
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenTable:
     "The morphemes of a list of texts: a vocabulary of (form, tag, kiwi id) and, text after text, indices into it."
@@ -24,7 +24,7 @@ class TokenTable:
     kiwi_ids: np.ndarray     # the morpheme's number in Kiwi's model; -1: a word that its dictionary lacks
     ids: np.ndarray          # all morphemes of all texts, in order, as indices into the vocabulary
     starts: np.ndarray       # text i is ids[starts[i]:starts[i+1]]
-    key: str                 # content hash of the texts and of the analyser
+    key: str                 # content hash of the texts and of the analyser; "" where it was not cached
 
     def __len__(self) -> int: return len(self.starts) - 1
 
@@ -35,11 +35,13 @@ class TokenTable:
         kept = keep[self.ids]
         return texts[kept], self.ids[kept]
 
-# %% ../nbs/03_tokens.ipynb #50b9a48c
-def _analyse(texts:Sequence[str], key:str, quiet:bool) -> TokenTable:
+# %% ../nbs/03_tokens.ipynb #10b2d5b7
+_PARTS = ("forms", "tags", "kiwi_ids", "ids", "starts")
+
+def _analyse(texts:Sequence[str], key:str) -> TokenTable:
     vocab, ids, starts = {}, [], [0]
     stream = shared_kiwi().tokenize(map(nfc, texts))
-    for tokens in stream if quiet else progress(stream, "형태소 분석", total=len(texts)):
+    for tokens in progress(stream, "형태소 분석", total=len(texts)) if len(texts) >= 500 else stream:
         ids.extend(vocab.setdefault((t.form.lower(), t.tag.split("-")[0], -1 if t.oov else t.id), len(vocab)) for t in tokens)
         starts.append(len(ids))
     forms, tags, kiwi_ids = zip(*vocab) if vocab else ((), (), ())
@@ -48,37 +50,44 @@ def _analyse(texts:Sequence[str], key:str, quiet:bool) -> TokenTable:
 def _pack(words:Sequence[str]) -> np.ndarray: return np.frombuffer("\0".join(words).encode("utf8", "surrogatepass"), np.uint8)
 def _unpack(packed:np.ndarray, n:int) -> list[str]: return packed.tobytes().decode("utf8", "surrogatepass").split("\0") if n else []
 
+def _restore(saved:dict|None, n_texts:int, key:str) -> TokenTable|None:
+    "The saved table, or None where its arrays do not fit together."
+    if saved is None or set(saved) != set(_PARTS): return None
+    kiwi_ids, ids, starts = (saved[k] for k in _PARTS[2:])
+    try: forms, tags = (_unpack(saved[k], len(kiwi_ids)) for k in _PARTS[:2])
+    except UnicodeDecodeError: return None
+    fits = len(forms) == len(tags) == len(kiwi_ids) and len(starts) == n_texts + 1 and starts[-1] == len(ids)
+    fits = fits and (not len(ids) or 0 <= ids.min() <= ids.max() < len(forms))
+    return TokenTable(forms, tags, kiwi_ids, ids, starts, key) if fits else None
+
+# %% ../nbs/03_tokens.ipynb #281a221e
 _recent: OrderedDict[str, TokenTable] = OrderedDict()   # the tables used last, so that several indexes share one
 
-def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table on disk, by content
+def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, in memory and on disk, by content
                   ) -> TokenTable:
     "Analyse many texts on all cores, or find their analysis made before."
     import kiwipiepy
     texts = list(texts)
-    if not cache: return _analyse(texts, "", quiet=len(texts) < 100)
-    key = content_hash(texts, kiwipiepy.__version__, "v1")
+    if not cache: return _analyse(texts, "")
+    key = content_hash(texts, kiwipiepy.__version__, "tokens-1")
     if (table := _recent.get(key)) is not None: _recent.move_to_end(key); return table
-    saved = cache_load("tokens", key)
-    if saved is not None and set(saved) == {"forms", "tags", "kiwi_ids", "ids", "starts"}:
-        n = len(saved["kiwi_ids"]); forms, tags = _unpack(saved["forms"], n), _unpack(saved["tags"], n)
-        if len(forms) == len(tags) == n and len(saved["starts"]) == len(texts) + 1:
-            table = TokenTable(forms, tags, saved["kiwi_ids"], saved["ids"], saved["starts"], key)
+    table = _restore(cache_load("tokens", key), len(texts), key)
     if table is None:
-        table = _analyse(texts, key, quiet=len(texts) < 100)
-        cache_save("tokens", key, {"forms": _pack(table.forms), "tags": _pack(table.tags), "kiwi_ids": table.kiwi_ids,
-                                   "ids": table.ids, "starts": table.starts})
+        table = _analyse(texts, key)
+        values = (_pack(table.forms), _pack(table.tags), table.kiwi_ids, table.ids, table.starts)
+        cache_save("tokens", key, dict(zip(_PARTS, values)))
     _recent[key] = table
     if len(_recent) > 4: _recent.popitem(last=False)
     return table
 
-# %% ../nbs/03_tokens.ipynb #f26561fa
+# %% ../nbs/03_tokens.ipynb #65a2062d
 def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, cache:bool=True) -> list[list[str]]:
     "The tokens of many texts: from the shared table for a `KiwiTokenizer`, by `tokenizer.many` or one by one for any other."
     texts = list(texts)
     if type(tokenizer) is KiwiTokenizer:
         table = analyze_corpus(texts, cache=cache)
         words = [f if t in tokenizer.tags and f not in tokenizer.stop else None for f, t in zip(table.forms, table.tags)]
-        found, ids = [words[i] for i in table.ids], table.starts
-        return [[w for w in found[a:b] if w is not None] for a, b in zip(ids[:-1], ids[1:])]
+        found = [words[i] for i in table.ids]
+        return [[w for w in found[a:b] if w is not None] for a, b in zip(table.starts[:-1], table.starts[1:])]
     many = getattr(tokenizer, "many", None)
     return [list(t) for t in (many(texts) if many else map(tokenizer, texts))]
