@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['log', 'STEM_LIKE', 'ColloquialPattern', 'TransformResult', 'ColloquialTransformer']
 
-# %% ../nbs/10_colloquial.ipynb #0ecc6800
+# %% ../nbs/10_colloquial.ipynb #15aafa43
 import json, logging, os, re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .korean import nfc
 from .predicate import MARKS, Predicate, final_predicate, inflect, last_word, predicate_at, render
 from .question import EMBEDDED, Lexicon, _glue, _whether, ask_for, find_wh, strip_josa
 
-# %% ../nbs/10_colloquial.ipynb #c2c69a8d
+# %% ../nbs/10_colloquial.ipynb #72adbde0
 log = logging.getLogger("rag_quality.colloquial")
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #4f6131c6
+# %% ../nbs/10_colloquial.ipynb #e5c5fd1e
 _JOSA_AFTER = "은|는|이|가|을|를|도|만|의|에|에서|로|으로|과|와|랑|이랑|하고|까지|부터|한테|에게|이나|나|이라|라|이라도|라도|보다|처럼|마다|밖에|조차"
 _AFTER = re.compile(rf"(?:(?:{_JOSA_AFTER}){{0,2}}|(?:인|이|예|이에|임|하|할|한|해|했|됐|되|된|될|받|안|못|가|먹|뜨|맞|들).*)[?!.,~…ㅋㅎㅠㅜ]*")
 _WORD = re.compile(r"[가-힣A-Za-z0-9ㄱ-ㅎㅏ-ㅣ]+")
@@ -72,7 +72,12 @@ def _clean(text:str, lex:Lexicon, regexes:Sequence, found:list[ColloquialPattern
         return w
     return _WORD.sub(fix, new)
 
-# %% ../nbs/10_colloquial.ipynb #bad8628b
+# %% ../nbs/10_colloquial.ipynb #8b15005d
+def _asked(text:str) -> tuple[Token, ...]:
+    "The morphemes of a query as if it ended in a question mark: '언제니' alone is read as a noun."
+    text = text.rstrip()
+    return tokens(text + "?")[:-1] if "가" <= text[-1:] <= "힣" else tokens(text)
+
 def _sentences(toks:Sequence[Token]) -> list[tuple[int, int]]:
     "(start, stop) of the sentences: cut after an ending (and 요, marks) and at marks."
     cuts, start, n, i = [], 0, len(toks), 0
@@ -123,7 +128,7 @@ def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPat
             found.append(ColloquialPattern(t.form, swap[i], "form"))
     return drop, swap
 
-# %% ../nbs/10_colloquial.ipynb #7a866c08
+# %% ../nbs/10_colloquial.ipynb #8ccdc794
 _STATEMENT_LINK = " 경우"
 
 class ColloquialTransformer:
@@ -151,13 +156,14 @@ class ColloquialTransformer:
         if len(query) > self.max_chars: return self._result(query, query, [], [f"질의가 아님: {self.max_chars}자를 넘음"], 1.0)
         if not re.search("[가-힣ㄱ-ㅎ]", query): return self._result(query, query, [], ["한글이 없음"], 1.0)
         formality = detect_formality(query)
+        if formality.register == "written" and query.rstrip()[-1] in "니련냐" and _asked(nfc(query).rstrip())[-1].tag == "EF": formality = detect_formality(query.rstrip() + "?")
         if formality.register == "written": return self._result(query, query, [], ["이미 문어체: " + "; ".join(formality.reasons)], 1.0)
         found: list[ColloquialPattern] = []
         text = _clean(nfc(query), self.lexicon, self._regexes, found)
-        toks = tokens(text)
+        toks = _asked(text)
         if verbs := self._verbs(toks): 
             found += [ColloquialPattern(toks[i].form, v, "verb") for i, v in verbs.items()]
-            text = render(text, toks, 0, len(toks), set(), verbs); toks = tokens(text)
+            text = render(text, toks, 0, len(toks), set(), verbs); toks = _asked(text)
         parts, reasons = self._rewrite(text, toks, found)
         out = parts.strip()
         missing = [t.form for t in toks if t.tag in ("SN", "SL", "NNP", "NR") and t.form != "몇" and t.form not in out]

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ENDINGS', 'MAX_DEPTH', 'Lexeme', 'irregular_class', 'is_exist', 'known', 'lexeme', 'conjugate', 'readings']
 
-# %% ../nbs/02_korean_conjugation.ipynb #a76b88d2
+# %% ../nbs/02_korean_conjugation.ipynb #ab30e440
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_conjugation.ipynb #b422ca89
+# %% ../nbs/02_korean_conjugation.ipynb #eb2f7894
 _D_LAST, _D_STEMS = frozenset("듣 긷 싣 붇 눋 컫".split()), frozenset("걷 묻 깨닫 내닫 치닫 되묻 캐묻 따져묻 내걷 거닐걷".split())
 _B_LAST, _B_STEMS = frozenset("잡 입 씹 접 집 뽑 업 좁 꼽".split()), frozenset("굽 곱 수줍 뵙 찾아뵙 잡숩".split())   # regular
 _S_LAST = frozenset("짓 낫 붓 잇 긋 젓 잣".split())
@@ -54,12 +54,12 @@ def irregular_class(stem:str, verb:bool=True, hint:str=""  # Kiwi's suffix for h
         return "" if any(stem.endswith(e) for e in _EU_LAST) else "르"
     return "우" if stem in ("푸", "퍼푸") else ""
 
-# %% ../nbs/02_korean_conjugation.ipynb #d5f28016
-_ADJECTIVE = frozenset("""춥 덥 맵 많 적 좋 싫 옳 길 짧 높 낮 넓 좁 깊 얕 얇 두껍 무겁 가볍 쉽 어렵 같 다르 옅 짙 굵 가늘 젊 어리 둥글 맑 드물 떫 기막히 괜찮 귀찮 하찮
-점잖 편찮 못생기 잘생기 못되 잘나 못나 오래되 안되 막되 앳되 헛되 참되 뛰어나 빼어나 동떨어지 뒤늦 때늦 알맞 걸맞 남다르 색다르 배부르 목마르 게으르 서투르 서툴 재빠르 빠르 바쁘 나쁘 예쁘
-기쁘 슬프 아프 고프 질기 끈질기 거칠 붉 검 희 푸르 누르스름하 낡 값비싸 비싸 약 강하 멀 가깝 무르익하 그르 바르 올바르 똑바르 달 쓰라리 시 좁 눅 비리 세차 힘차 벅차 알차 당차 값지 멋지
-건방지 기름지 야무지 어질 모질 설 낯설 익숙하 능숙하 서먹하 착하 급하 심하 강하 약하 독하 순하 진하 연하 흔하 귀하 험하 과하 편하 용하 위대하 적당하""".split())
-_BOTH = frozenset("길 달 세 시 설 약 바르 어리 검 적 눅 비리".split())   # adjectives that are verbs too: 적다(쓰다), 바르다(칠하다)
+# %% ../nbs/02_korean_conjugation.ipynb #3a59588d
+_ADJECTIVE = frozenset("""춥 덥 맵 많 좋 싫 옳 짧 높 낮 넓 좁 깊 얕 얇 두껍 무겁 가볍 쉽 어렵 같 다르 옅 짙 가늘 젊 둥글 맑 드물 떫 기막히 괜찮 귀찮 하찮 점잖 편찮
+못생기 잘생기 못되 잘나 못나 오래되 막되 앳되 헛되 참되 뛰어나 빼어나 동떨어지 되바라지 뒤늦 때늦 알맞 걸맞 남다르 색다르 배부르 목마르 게으르 서투르 서툴 재빠르 빠르 바쁘 나쁘 예쁘
+기쁘 슬프 아프 고프 질기 끈질기 거칠 붉 희 푸르 낡 비싸 값비싸 멀 가깝 그르 올바르 똑바르 쓰라리 힘차 벅차 알차 당차 값지 멋지 건방지 기름지 야무지 모질 낯설 시리 쓰리 비리 잦 느리
+맛나 어질 후지 연하 강하 격하 과하 곤하 건장하 요상하 착하 급하 심하 약하 독하 순하 진하 흔하 귀하 험하 편하 익숙하 능숙하 위대하 적당하""".split())
+_RARELY_VERB = frozenset("크 밝 길 굵 흐리 설 시 어리 눅 검".split())   # verbs too (날이 밝는 대로), but without a context adjectives
 _HA_ADJECTIVE = frozenset("""가능 불가능 필요 불필요 중요 동일 유사 상당 적합 부적합 적법 위법 부당 정당 타당 유효 무효 충분 불충분 부족 곤란 성실 불성실 특별 우수 저조 현저 명백 분명
 불분명 확실 불확실 동등 균등 공정 불공정 공평 투명 평등 불평등 안전 편리 불편 친절 불친절 건강 유리 불리 필연 간단 복잡 다양 유일 특수 일정 적절 부적절 신속 정확 부정확 엄격 원활 긴급 시급
 심각 탁월 무관 유관 유능 무능 불합리 합리 공공연 당연 자연 미흡 과도 막대 무방 동등 상이 월등 저렴 풍부 명확 불명확 완전 불완전 부지런 튼튼 조용 깨끗 궁금 비슷 따뜻 시원 훌륭""".split())
@@ -81,11 +81,11 @@ def lexeme(stem:str, tag:str="VV"  # as Kiwi writes it: VV, VV-I, VA-R, XSV, ...
     if kind not in ("VV", "VA", "VX", "XSV", "XSA"): raise ConfigError(f"tag={tag!r}: 용언의 태그 VV, VA, VX, XSV, XSA 가운데 하나를 주세요.")
     if not stem or not "가" <= stem[-1] <= "힣": raise ConfigError(f"어간 {stem!r}: 한글로 끝나는 어간을 주세요. 예: '돕'")
     verb = kind in ("VV", "VX", "XSV")
-    if verb and (stem in _ADJECTIVE - _BOTH or stem[:-1] in _HA_ADJECTIVE and stem[-1] == "하"): verb = False
+    if verb and (stem in _ADJECTIVE or stem[:-1] in _HA_ADJECTIVE and stem[-1] == "하"): verb = False
     elif verb and kind == "VV" and not known(stem, "VV") and known(stem, "VA"): verb = False
     return Lexeme(stem, verb, irregular_class(stem, verb, hint))
 
-# %% ../nbs/02_korean_conjugation.ipynb #bcb4df89
+# %% ../nbs/02_korean_conjugation.ipynb #a82c33a4
 ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag, kind in (row.split() for row in """\
 -ㄴ/은 1 ᆫ ETM any
 -ㄹ/을 1 ᆯ ETM any
@@ -123,7 +123,7 @@ ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag
 """.splitlines()))
 MAX_DEPTH = max(e[1] for e in ENDINGS)
 
-# %% ../nbs/02_korean_conjugation.ipynb #c395414a
+# %% ../nbs/02_korean_conjugation.ipynb #39e74c98
 _SHORT = {"머물": "머무르", "서둘": "서두르", "서툴": "서투르", "갖": "가지", "딛": "디디", "내딛": "내디디", "건들": "건드리", "뵙": "뵈", "찾아뵙": "찾아뵈"}
 _DEFECTIVE = {"데리": ("-아/어", "-고", "-(으)러"), "더불": ("-아/어",), "관하": ("-ㄴ/은", "-아/어"), "의하": ("-ㄴ/은", "-ㄹ/을", "-아/어", "-(으)면"),
               "인하": ("-ㄴ/은", "-아/어", "-아서/어서"), "말미암": ("-ㄴ/은", "-아/어"), "불구하": ("-고",), "가로": ()}
@@ -198,9 +198,7 @@ def readings(lemma:str   # '걷다'
     toks = shared_kiwi().tokenize(lemma)
     tag = next((t.tag for t in toks[::-1] if t.tag.partition("-")[0] in ("XSV", "XSA")), None)
     if tag and len(toks) > 2: return (lexeme(stem, tag),)
-    if known(stem, "VV"):
-        w = lexeme(stem, "VV")
-        return (w, lexeme(stem, "VA")) if w.verb and known(stem, "VA") and lexeme(stem, "VA").irregular != w.irregular else (w,)
+    if stem not in _RARELY_VERB and known(stem, "VV"): return (lexeme(stem, "VV"),)
     if known(stem, "VA"): return (lexeme(stem, "VA"),)
     if len(toks) >= 2 and toks[-1].form == "다" and toks[-2].tag.partition("-")[0] in ("VV", "VA", "VX"): return (lexeme(stem, toks[-2].tag),)
     return ()

@@ -7,7 +7,7 @@ __all__ = ['BEFORE', 'REGISTER_WEIGHTS', 'State', 'TraceEntry', 'Step', 'SearchR
            'morphology_step', 'search_step', 'register_weights', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #ea79a6cb
+# %% ../nbs/30_experiment.ipynb #b4d58342
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,7 @@ from .metrics import Comparison, Interval, Scores, compare, evaluate, holm, inte
 from .morphology import MorphologicalExpander
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #fa1bd059
+# %% ../nbs/30_experiment.ipynb #b10824e5
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
@@ -57,7 +57,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #1ee875b3
+# %% ../nbs/30_experiment.ipynb #98eab171
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -94,7 +94,7 @@ class System:
         "All queries: query_id -> doc_id -> score."
         return {q.query_id: dict(self._through(q.text)[0].hits) for q in progress(list(queries), self.name)}
 
-# %% ../nbs/30_experiment.ipynb #56d10836
+# %% ../nbs/30_experiment.ipynb #ac93e586
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged."
     def apply(s):
@@ -116,7 +116,7 @@ def search_step(name:str, search:Callable[[str, int], list[tuple[str, float]]], 
         return replace(s, hits=tuple(hits)), f"{len(hits)}건" if hits else "겹치는 낱말이 없음"
     return Step(name, apply)
 
-# %% ../nbs/30_experiment.ipynb #03360baf
+# %% ../nbs/30_experiment.ipynb #9f9efda4
 BEFORE = "before"                          # whitespace BM25 over the raw query
 REGISTER_WEIGHTS = {"colloquial": (0.5, 0.5), "written": (0.9, 0.1)}   # (BM25, vector)
 
@@ -140,7 +140,7 @@ def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System
             ("+ KiwiEncoder hybrid", [rewrite, search_step("hybrid", hybrid.search, k)])]
     return [System(name, steps, by_id) for name, steps in rows]
 
-# %% ../nbs/30_experiment.ipynb #81eb08e5
+# %% ../nbs/30_experiment.ipynb #490528a6
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -189,7 +189,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #53148540
+# %% ../nbs/30_experiment.ipynb #fa139396
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}

@@ -5,49 +5,48 @@
 # %% auto #0
 __all__ = ['MorphemeNeighbours']
 
-# %% ../nbs/04_neighbours.ipynb #3db0d176
-from collections.abc import Callable, Iterable
+# %% ../nbs/04_neighbours.ipynb #f2f3baeb
+from collections.abc import Iterable
 
 import numpy as np
 
 from .core import ConfigError, Passage
 from .encoders import KiwiEncoder
-from .tokens import analyze_corpus
+from .tokens import TokenTable, analyze_corpus
 
-# %% ../nbs/04_neighbours.ipynb #dba8fefe
+# %% ../nbs/04_neighbours.ipynb #d1397001
 class MorphemeNeighbours:
     "For each word of a query, the words of a collection that are used like it, weighted by similarity."
-    def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,
-                 floor:float=0.15,      # similarity that counts as none
+    def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,  # None: `KiwiEncoder()`
+                 floor:float=0.15,      # the similarity that counts as none
                  limit:int=100,         # how many neighbours a word may have
                  cache:bool=True):
         if not 0 <= floor < 1: raise ConfigError(f"floor={floor}: 0 이상 1 미만의 수를 주세요.")
         if limit < 0: raise ConfigError(f"limit={limit}: 0 이상의 정수를 주세요.")
         self.encoder, self.floor, self.limit = encoder or KiwiEncoder(), floor, limit
         table = analyze_corpus([p.full_text for p in passages], cache=cache)
-        counts = np.bincount(table.ids, minlength=len(table.forms))
-        usual: dict[str, int] = {}                       # the most frequent entry of each form speaks for it
-        for i in np.argsort(-counts, kind="stable"):
-            if table.tags[i] in self.encoder.tags and table.forms[i] not in self.encoder.stop: usual.setdefault(table.forms[i], int(i))
+        often, counts = np.bincount(table.ids, minlength=len(table.forms)), self.encoder.counts(table)
+        usual: dict[str, int] = {}      # form -> its most frequent entry, which speaks for it
+        for i in np.argsort(-often, kind="stable"):
+            if counts[i] and self.encoder.knows(table.kiwi_ids[i]): usual.setdefault(table.forms[i], int(i))
         self.forms = list(usual)
-        known = [f for f in self.forms if self.encoder.knows(table.kiwi_ids[usual[f]])]
-        self.forms = known
-        self.vectors = self.encoder.morpheme_vectors(known, table.kiwi_ids[[usual[f] for f in known]])
+        self.vectors = self.encoder.morpheme_vectors(self.forms, table.kiwi_ids[list(usual.values())])
+
+    def _groups(self, forms:list[str], kiwi_ids:np.ndarray) -> list[dict[str, float]]:
+        similar, known, out = self.encoder.morpheme_vectors(forms, kiwi_ids) @ self.vectors.T, self.encoder.knows(kiwi_ids), []
+        for form, row, known_here in zip(forms, similar, known):
+            group = {form: 1.0}
+            if known_here and self.limit and len(row):
+                edge = np.partition(row, -self.limit - 1)[-self.limit - 1] if len(row) > self.limit else -1.0   # one more: itself may be among them
+                near = np.flatnonzero(row > max(self.floor, edge))
+                for j in near[np.argsort(-row[near], kind="stable")]:
+                    group.setdefault(self.forms[j], round(float(row[j] - self.floor) / (1 - self.floor), 4))
+            out.append(group)
+        return out
 
     def expand(self, query:str) -> list[dict[str, float]]:
-        "One group a content morpheme, in order: itself with weight 1, and its neighbours with less."
+        "One group a content morpheme, in order: itself with weight 1 and its neighbours with less. `BM25Index` takes it as it is."
         table = analyze_corpus([query], cache=False)
-        keep = self.encoder.keep(table)
-        near = self._near(table, np.flatnonzero(keep))
-        return [near[int(i)] for i in table.ids if keep[i]]
-
-    def _near(self, table, used) -> dict[int, dict[str, float]]:
-        similar = self.encoder.morpheme_vectors([table.forms[i] for i in used], table.kiwi_ids[used]) @ self.vectors.T
-        out = {}
-        for i, row in zip(used, similar):
-            group = {table.forms[i]: 1.0}
-            if self.encoder.knows(table.kiwi_ids[i]):
-                best = np.argsort(-row, kind="stable")[:self.limit + 1]
-                for j in best[row[best] > self.floor]: group.setdefault(self.forms[j], float((row[j] - self.floor) / (1 - self.floor)))
-            out[int(i)] = group
-        return out
+        counts = self.encoder.counts(table); used = np.flatnonzero(counts)
+        groups = dict(zip(used, self._groups([table.forms[i] for i in used], table.kiwi_ids[used])))
+        return [groups[i] for i in table.ids if counts[i]]

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['EMBEDDED', 'strip_josa', 'peel_request', 'Wh', 'find_wh', 'Lexicon', 'requests_noun', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #541bec02
+# %% ../nbs/02_korean_question.ipynb #057acc3d
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .formality import Token, tokens
 from .predicate import MARKS, STEMS, Predicate, inflect, last_word, must, predicate_at, render
 
-# %% ../nbs/02_korean_question.ipynb #e0a702f5
+# %% ../nbs/02_korean_question.ipynb #4951ed83
 _REASONS = {"tell": "알려 달라는 부탁", "search": "찾아 달라는 부탁", "know": "아는지 물음", "wonder": "궁금하다는 말", "please": "부탁하는 말", "keep": "해 달라는 부탁"}
 EMBEDDED = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지 는가 ᆫ가 은가 던가 나 을까 ᆯ까 냐 니".split())
 _ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 래 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
@@ -27,7 +27,7 @@ def strip_josa(toks:Sequence[Token], stop:int) -> int:
                     or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요"))): stop -= 1
     return stop
 
-# %% ../nbs/02_korean_question.ipynb #90ec5345
+# %% ../nbs/02_korean_question.ipynb #1d9e2f0f
 def _inner(toks:Sequence[Token], i:int) -> tuple[int, str]:
     "One layer into a predicate: (the stem inside, the name of the layer), ('', same) where there is none."
     t = toks[i]
@@ -70,9 +70,11 @@ def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> 
     if t.tag in ("XSV", "XSA", "VV") and t.form in ("하", "드리", "주", "되") and i and toks[i-1].tag in ("NNG", "XR"): key, start = toks[i-1].form + "하", i-1
     elif t.tag in ("VV",) and t.form == "하" and i > 1 and toks[i-1].form in ("을", "를", "좀") and toks[i-2].tag == "NNG": key, start = toks[i-2].form + "하", i-2
     kind = requests.get(key)
+    if key == "알" and "try" in layers: kind = "search"
     if not kind or p.past: return stop, ""
     form = toks[p.ending].form
     left = start
+    while left and (toks[left-1].tag == "MAG" or toks[left-1].form in ("좀", "한번")) and toks[left-1].form not in ("안", "못", "왜", "언제", "어떻게"): left -= 1
     clause = left and (toks[left-1].form in EMBEDDED and toks[left-1].tag in ("EC", "EF") or toks[left-1].tag in ("JKO", "JX") and toks[left-2].form in EMBEDDED)
     if kind in ("tell", "search", "keep"):
         bare = not layers - {"try"}
@@ -82,10 +84,9 @@ def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> 
     if kind == "know" and (not (layers & {"can", "want", "state"} or _asking(form) or form in ("어", "어요", "세요", "아요")) or (find_wh(toks, 0, left) and not clause)): return stop, ""
     if kind == "know" and not layers and "want" not in layers and not clause and toks[left-1].tag[0] not in "NJ": return stop, ""
     if kind == "keep": return start+1, f"'{key}': {_REASONS[kind]}"
-    while left and (toks[left-1].tag == "MAG" or toks[left-1].form in ("좀", "한번")) and toks[left-1].form not in ("안", "못", "왜", "언제", "어떻게"): left -= 1
     return left, f"'{key}': {_REASONS[kind]}"
 
-# %% ../nbs/02_korean_question.ipynb #750df0a4
+# %% ../nbs/02_korean_question.ipynb #3844fc15
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -107,6 +108,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
         t = toks[i]; j = i+1; noun = ""
         kind = _WH.get(t.form) if t.tag in ("NP", "MAG", "NNG", "MM", "NR", "IC", "MAJ") else None
         if t.form == "어떻" and t.tag == "VA" and j < stop and toks[j].form == "게": kind, j = "how", j+1
+        if t.form == "어떻" and t.tag == "VA" and j < stop and toks[j].form == "ᆫ" and toks[j].tag == "ETM" and j+1 < stop: kind, j = "which", j+1
         if not kind: i += 1; continue
         if kind in ("count", "which") and t.form != "며칠":
             while j < stop and toks[j].tag in ("NNG", "NNB", "NNP", "XSN", "SL", "XR") and (kind == "which" or j == i+1): noun += toks[j].form; j += 1
@@ -125,7 +127,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
         found.append(Wh(kind, i, j, josa, noun)); i = j
     return found
 
-# %% ../nbs/02_korean_question.ipynb #39954ac0
+# %% ../nbs/02_korean_question.ipynb #494461b3
 @dataclass(slots=True)
 class Lexicon:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
@@ -184,7 +186,7 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
         return "" if said(noun, noun.split()[-1]) or noun == "-" else noun
     return w.noun or "것"
 
-# %% ../nbs/02_korean_question.ipynb #f839a2e7
+# %% ../nbs/02_korean_question.ipynb #97ecfc36
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
 _COMPRESS = frozenset("방법 시기 기한 장소 이유 시간 날짜 횟수 금액".split()) | {"시작 시기"}
 
@@ -201,7 +203,7 @@ def _verbal_noun(toks:Sequence[Token], stem:int) -> int:
     while k and toks[k-1].tag in ("NNG", "NNP", "XPN", "XSN", "XR", "SL"): k -= 1
     if k == stem: return -1
     before = toks[k-1] if k else None
-    ok = before is None or before.tag in ("JKO", "JKS", "JKG", "JKB", "JC", "ETM", "MM", "NNB", "NR", "SN", "NP") or before.tag == "JX" and before.form in ("은", "는", "ᆫ")
+    ok = before is None or before.tag in ("JKO", "JKS", "JKG", "JKB", "JC", "ETM", "MM", "NNB", "NR", "SN", "NP") or before.tag == "JX" and before.form in ("은", "는", "ᆫ") or before.form in ("모두", "전부", "자동", "직접", "중복", "추가")
     return k if ok else -1
 
 def requests_noun(toks, i, lex) -> bool: "Is this noun itself a request (확인, 안내)?"; return toks[i].tag == "NNG" and lex("request").get(toks[i].form + "하") in ("tell", "search")
@@ -258,7 +260,7 @@ def ask_for(text:str, toks:Sequence[Token], lex:Lexicon, drop:set[int], swap:dic
     if whs: return _noun_for(text, toks, whs, p.stem, p, lex, drop, swap, why)
     return _whether(text, toks, p, drop, swap, why)
 
-# %% ../nbs/02_korean_question.ipynb #53695553
+# %% ../nbs/02_korean_question.ipynb #de55c34c
 def _whether(text, toks, p:Predicate, drop, swap, why):
     "A yes/no question: -는지, or '... 여부' where a noun carries it."
     t, i = toks[p.stem], p.stem
@@ -266,6 +268,7 @@ def _whether(text, toks, p:Predicate, drop, swap, why):
     coming = toks[p.ending].form.removesuffix("요") in ("ᆯ", "을", "ᆯ까", "을까", "ᆯ지", "을지", "려나", "으려나", "ᆯ래", "을래") and t.form not in ("있", "없", "되")
     k, tail = -1, " 여부"
     if t.tag in ("XSV", "XSA") and t.form in ("하", "되", "시키") and (t.tag == "XSV" or toks[i-1].form in ("필요", "가능")) and toks[i-1].tag == "NNG" or t.tag == "VV" and t.form in ("하", "되") and toks[i-1].tag == "NNG" and toks[i-1].end < t.start: k = _verbal_noun(toks, i)
+    elif layer == "state" and toks[inner].tag == "XSV" and toks[inner].form == "되" and toks[i-1].tag == "EC" and toks[i-1].form == "어": k, i = _verbal_noun(toks, inner), inner
     elif layer == "can" and toks[inner].tag == "XSV" and toks[inner].form == "하": k, tail, i = _verbal_noun(toks, inner), " 가능 여부", inner
     if k >= 0 and not coming:
         cut = set(drop) | ({k-1} if k and (toks[k-1].tag in ("JKO", "JKS") or toks[k-1].tag == "JX") else set())

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['TermQuery', 'Retriever', 'top_hits', 'query_items', 'unique_ids', 'BM25Index', 'DenseIndex', 'VectorStore']
 
-# %% ../nbs/04_retrieval.ipynb #a445cfeb
+# %% ../nbs/04_retrieval.ipynb #b9661fbb
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
@@ -17,7 +17,7 @@ from .encoders import Encoder, load_encoder
 from .korean import KiwiTokenizer
 from .tokens import corpus_tokens
 
-# %% ../nbs/04_retrieval.ipynb #9ba89c9c
+# %% ../nbs/04_retrieval.ipynb #16905e85
 class Retriever(Protocol):
     "What finds passages: `search` for one query, `search_many` for a run."
     def search(self, query, k:int=10) -> list[tuple[str, float]]: ...
@@ -45,7 +45,7 @@ def unique_ids(passages:Sequence[Passage]) -> list[str]:
     seen = set(); twice = next(i for i in ids if i in seen or seen.add(i))
     raise DataError(f"조문 번호 {twice!r}이(가) 두 번 나옵니다. 번호는 하나뿐이어야 합니다.")
 
-# %% ../nbs/04_retrieval.ipynb #0c744c78
+# %% ../nbs/04_retrieval.ipynb #67ba2c0d
 TermQuery = str | Sequence[str] | Mapping[str, float] | Sequence[Mapping[str, float]]
 
 class BM25Index:
@@ -103,7 +103,7 @@ class BM25Index:
         "A run over many queries."
         return {qid: dict(self.search(q, k)) for qid, q in query_items(queries)}
 
-# %% ../nbs/04_retrieval.ipynb #773d3800
+# %% ../nbs/04_retrieval.ipynb #eaad0292
 class DenseIndex:
     "Exact inner-product search over embeddings: FAISS where it is installed, numpy otherwise, with the same results."
     def __init__(self, embeddings:np.ndarray, doc_ids:Sequence[str], *, engine:str="auto"):  # "auto" | "faiss" | "numpy"
@@ -141,7 +141,7 @@ class DenseIndex:
 
     def scores(self, embedding:np.ndarray) -> np.ndarray:
         "The inner product with every passage, in the order of `doc_ids`, to six places."
-        return np.round(self.embeddings @ self._check(embedding), 6).astype(np.float64)
+        return (self.embeddings @ self._check(embedding)).astype(np.float64).round(6)
 
     def search(self, embedding:np.ndarray, k:int=10) -> list[tuple[str, float]]:
         "The `k` best (doc_id, inner product); a zero embedding finds nothing."
@@ -151,7 +151,7 @@ class DenseIndex:
         exact = np.round((self.embeddings[at].astype(np.float64) * query.astype(np.float64)).sum(1), 6)
         return top_hits(exact, [self.doc_ids[i] for i in at], k, positive=False)
 
-# %% ../nbs/04_retrieval.ipynb #d2702264
+# %% ../nbs/04_retrieval.ipynb #4f740cca
 class VectorStore:
     "Passages, their embeddings (cached by content) and a `DenseIndex` over them."
     def __init__(self, passages:Iterable[Passage], encoder:"str|Encoder"="kiwi", *, engine:str="auto", cache:bool=True):
