@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['log', 'STEM_LIKE', 'ColloquialPattern', 'TransformResult', 'ColloquialTransformer']
 
-# %% ../nbs/10_colloquial.ipynb #15aafa43
+# %% ../nbs/10_colloquial.ipynb #78810451
 import json, logging, os, re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from .korean import nfc
 from .predicate import MARKS, Predicate, final_predicate, inflect, last_word, predicate_at, render
 from .question import EMBEDDED, Lexicon, _glue, _whether, ask_for, find_wh, strip_josa
 
-# %% ../nbs/10_colloquial.ipynb #72adbde0
+# %% ../nbs/10_colloquial.ipynb #766344c4
 log = logging.getLogger("rag_quality.colloquial")
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #e5c5fd1e
+# %% ../nbs/10_colloquial.ipynb #572fed0e
 _JOSA_AFTER = "은|는|이|가|을|를|도|만|의|에|에서|로|으로|과|와|랑|이랑|하고|까지|부터|한테|에게|이나|나|이라|라|이라도|라도|보다|처럼|마다|밖에|조차"
 _AFTER = re.compile(rf"(?:(?:{_JOSA_AFTER}){{0,2}}|(?:인|이|예|이에|임|하|할|한|해|했|됐|되|된|될|받|안|못|가|먹|뜨|맞|들).*)[?!.,~…ㅋㅎㅠㅜ]*")
 _WORD = re.compile(r"[가-힣A-Za-z0-9ㄱ-ㅎㅏ-ㅣ]+")
@@ -72,7 +72,7 @@ def _clean(text:str, lex:Lexicon, regexes:Sequence, found:list[ColloquialPattern
         return w
     return _WORD.sub(fix, new)
 
-# %% ../nbs/10_colloquial.ipynb #8b15005d
+# %% ../nbs/10_colloquial.ipynb #2e9701fe
 def _asked(text:str) -> tuple[Token, ...]:
     "The morphemes of a query as if it ended in a question mark: '언제니' alone is read as a noun."
     text = text.rstrip()
@@ -83,7 +83,7 @@ def _sentences(toks:Sequence[Token]) -> list[tuple[int, int]]:
     cuts, start, n, i = [], 0, len(toks), 0
     while i < n:
         t = toks[i]
-        ends = t.tag == "EF" or t.tag == "SF" or (t.tag == "SP" and t.form == "," and i and (toks[i-1].form in EMBEDDED | {"ᆷ", "음"} or toks[i-1].tag in ("EF", "EC") and toks[i-1].form in ("야", "어", "지", "죠", "아")))
+        ends = t.tag == "EF" or t.tag == "SF" or (t.tag == "SP" and t.form == "," and i and (toks[i-1].form.removesuffix("요") in EMBEDDED | {"ᆷ", "음"} or toks[i-1].form == "요" and toks[i-2].form in EMBEDDED or toks[i-1].tag in ("EF", "EC") and toks[i-1].form in ("야", "어", "지", "죠", "아")))
         if t.tag == "EC" and t.form in ("고", "며", "으며") and toks[i-1].tag != "EP" and find_wh(toks, start, i) and (i+1 < n and toks[i+1].tag not in ("VX", "SF")): ends = True
         if t.tag == "SF" and t.form == "." and i+1 < n and toks[i+1].start == t.end: ends = False
         if t.tag == "EF" and i+1 < n and (toks[i+1].tag[0] == "J" and toks[i+1].form not in ("요", "여") or toks[i+1].tag in STEM_LIKE): ends = False
@@ -128,7 +128,7 @@ def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPat
             found.append(ColloquialPattern(t.form, swap[i], "form"))
     return drop, swap
 
-# %% ../nbs/10_colloquial.ipynb #8ccdc794
+# %% ../nbs/10_colloquial.ipynb #7b0f54e7
 _STATEMENT_LINK = " 경우"
 
 class ColloquialTransformer:
@@ -189,7 +189,7 @@ class ColloquialTransformer:
             drop, swap = _small(text, s, self.lexicon, found)
             if len(drop) >= last_word(s): reasons.append(f"뜻이 없는 말을 뺌: {text[s[0].start:s[-1].end]!r}"); continue
             nxt = toks[spans[n+1][0]:spans[n+1][1]] if n+1 < len(spans) else ()
-            mark = not (p0 := final_predicate(s)) or not s[p0.ending].form.endswith(("네", "네요", "구나", "군요"))
+            mark = not (p0 := final_predicate(s)) or not s[p0.ending].form.endswith(("네", "네요", "구나", "군요", "거든", "거든요"))
             mark = mark and any(t.tag == "SF" and t.form == "?" for t in s[-2:])
             p = final_predicate(s)
             mark = mark or p is not None and s[p.ending].tag == "EF" and s[-1].tag == "EF" and any(t.tag == "EF" and t.form == s[p.ending].form for t in nxt[-2:]) and any(t.form == s[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
@@ -198,7 +198,7 @@ class ColloquialTransformer:
             short = p is not None and s[p.ending].form in ("어", "아", "어요", "아요", "에요", "야", "ᆷ", "음", "지", "죠", "는데", "ᆫ데", "대", "ᆫ대") and len(spans) == 1
             got = ask_for(text, s, self.lexicon, drop, swap, mark or short or p is None and len(spans) == 1)
             if got is not None:
-                if got[0]: asked.append((len(told), got[0]))
+                if got[0].strip(): asked.append((len(told), got[0].strip()))
                 reasons += got[1]; found.append(ColloquialPattern(text[s[0].start:s[-1].end], got[0], "question")); continue
             if self._emotional(s): reasons.append(f"감정 표현을 뺌: {text[s[0].start:s[-1].end]!r}"); found.append(ColloquialPattern(text[s[0].start:s[-1].end], "", "emotion")); continue
             told.append((s, p, drop, swap))

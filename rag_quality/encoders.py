@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Encoder', 'MorphemeSpace', 'morpheme_space', 'refine', 'RefinedVectors', 'KiwiEncoder', 'load_encoder']
 
-# %% ../nbs/03_encoders.ipynb #a385b6d4
+# %% ../nbs/03_encoders.ipynb #bcd15553
 import threading, zlib
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -17,7 +17,7 @@ from .core import ConfigError, load_config
 from .korean import CONTENT_TAGS, shared_kiwi
 from .tokens import TokenTable, analyze_corpus
 
-# %% ../nbs/03_encoders.ipynb #9c016d80
+# %% ../nbs/03_encoders.ipynb #324e454e
 @runtime_checkable
 class Encoder(Protocol):
     "What a text encoder is: anything with these three."
@@ -26,7 +26,7 @@ class Encoder(Protocol):
     def encode(self, texts:Iterable[str]) -> np.ndarray:   # float32, a row a text, of length 1 (0 where the text says nothing)
         ...
 
-# %% ../nbs/03_encoders.ipynb #d8d8927a
+# %% ../nbs/03_encoders.ipynb #a8184183
 class MorphemeSpace:
     "Kiwi's morpheme embedding, rebuilt from the similarities that its API shows."
     dim, first = 256, 100                      # numbers below 100 stand for classes (an unknown noun, a number), not for words
@@ -52,7 +52,7 @@ def morpheme_space() -> MorphemeSpace:
     "The one space of the process, built at first use."
     with _lock: return _load_space()
 
-# %% ../nbs/03_encoders.ipynb #24d2ced9
+# %% ../nbs/03_encoders.ipynb #3617ad81
 @cache
 def _principal(drop:int) -> tuple[np.ndarray, np.ndarray]:
     "Mean and first principal directions of content morphemes (every tenth of the 20,000 most frequent)."
@@ -91,7 +91,7 @@ class RefinedVectors:
                 self._vectors = np.concatenate([self._vectors, fresh])
             return self._vectors[[self._rows[k] for k in keys]]
 
-# %% ../nbs/03_encoders.ipynb #bad9fda5
+# %% ../nbs/03_encoders.ipynb #f3fcb8e8
 class KiwiEncoder:
     "Sentence vectors from Kiwi's morpheme embedding; no download, no GPU, no training."
     dim = MorphemeSpace.dim
@@ -105,7 +105,6 @@ class KiwiEncoder:
         if half < 0: raise ConfigError(f"half={half}: 0 이상의 수를 주세요.")
         self.stop, self.tags, self.drop, self.half = frozenset(stop), frozenset(tags), drop, half
         self.morpheme_vectors = RefinedVectors(drop)      # (forms, kiwi ids) -> unit vectors, one row each
-
     @property
     def fingerprint(self) -> str:
         import kiwipiepy
@@ -133,7 +132,7 @@ class KiwiEncoder:
         out = bags.sqrt() @ (vectors * self.weights(table.kiwi_ids[used])[:, None])
         return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
-# %% ../nbs/03_encoders.ipynb #4de9550d
+# %% ../nbs/03_encoders.ipynb #c2ced6d5
 def load_encoder(encoder:"str|Encoder"="kiwi"   # "kiwi", or an encoder of your own
                 ) -> Encoder:
     "An encoder by name, or the one that is given."

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Token', 'tokens', 'ending_grade', 'final_endings', 'Formality', 'detect_formality']
 
-# %% ../nbs/02_korean_formality.ipynb #d046b6f6
+# %% ../nbs/02_korean_formality.ipynb #175ab4a5
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_formality.ipynb #6d22320a
+# %% ../nbs/02_korean_formality.ipynb #0d5a1465
 @dataclass(frozen=True, slots=True)
 class Token:
     "One morpheme with its place; `tag` without, `full` with the irregularity suffix (듣/VV-I)."
@@ -35,8 +35,8 @@ def tokens(text:str,          # NFC text
     "The morphemes of a text; short texts are remembered, so that looking twice costs one analysis."
     return _tokens(text, spans) if len(text) <= 1000 else _tokens.__wrapped__(text, spans)
 
-# %% ../nbs/02_korean_formality.ipynb #ff1ec257
-_HAPSYO = re.compile(r"(니다|니까|십시오|십시요|십쇼|디다|디까|[ᆸ읍]시다|[ᆸ읍]시오|소서)$")
+# %% ../nbs/02_korean_formality.ipynb #158febea
+_HAPSYO = re.compile(r"([ᆸ습읍]니다|[ᆸ습읍]니까|십시오|십시요|십쇼|디다|디까|[ᆸ읍]시다|[ᆸ읍]시오|소서)$")
 _PLAIN = re.compile(r"^(다|ᆫ다|는다|은가|ᆫ가|는가|던가|시오|으시오|리라|노라|도다)$")
 _OPEN = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI W_HASHTAG W_URL".split())
 
@@ -62,7 +62,7 @@ def final_endings(toks:Sequence[Token]) -> list[tuple[int, str]]:
             found.append((i, grade))
     return found
 
-# %% ../nbs/02_korean_formality.ipynb #84cb87d4
+# %% ../nbs/02_korean_formality.ipynb #946417b7
 @dataclass(frozen=True, slots=True)
 class Formality:
     "How a text speaks."
@@ -78,11 +78,11 @@ _CHAT = re.compile(r"[ㄱ-ㅎㅏ-ㅣ]+|[~^;]{2,}|[!?]{2,}|\.{2,}(?=[\s가-힣]|$
 _ASKS = frozenset("어디 언제 얼마 왜 어떻게 얼마나 누구 며칠".split())
 _SPOKEN = {("JC","랑"),("JC","이랑"),("JKB","랑"),("JKB","이랑"),("JKB","한테"),("JX","한테"),("JKB","한테서"),("NNB","거"),("NP","뭐"),("NP","머"),
            ("NP","이거"),("NP","그거"),("NP","저거"),("MAG","좀"),("MAG","되게"),("MAG","진짜"),("MAG","막"),("MAG","그냥"),("MAG","걍"),
-           ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("XR","궁금"),("VA","궁금하"),("VV","어떡하"),("NP","나"),("NP","너"),("NP","저"),("NP","우리")}
+           ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("XR","궁금"),("VA","궁금하"),("VX","싶"),("VV","모르"),("VV","어떡하"),("NP","나"),("NP","너"),("NP","저"),("NP","우리")}
 _WRITTEN = {("NNG","여부"),("MAJ","및"),("NP","무엇"),("MM","어떠한"),("MAJ","또는"),("NNG","각호"),("NNB","등"),("XSN","별")}
 _WRITTEN_VERB = frozenset(("따르", "관하", "의하", "인하", "대하", "위하", "통하"))
 
-# %% ../nbs/02_korean_formality.ipynb #45cb8bab
+# %% ../nbs/02_korean_formality.ipynb #9c741fe9
 def _politeness(toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[str, str]:
     "Politeness and the reason for it."
     closed = [(i, g) for i, g in ends if g != "noun" and (toks[i].tag == "EF" or g != "casual")]
@@ -109,15 +109,17 @@ def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tup
         if g == "casual": add(-3, f"반말 어미 '{toks[i].form}'")
         elif g == "haeyo": add(-3, f"해요체 어미 '{toks[i].form}'")
         elif g == "hapsyo": add(.3, f"합쇼체 어미 '{toks[i].form}'")
-        elif g == "plain": add(.5, f"해라체 어미 '{toks[i].form}'")
+        elif g == "plain": add(.3, f"해라체 어미 '{toks[i].form}'")
         elif g == "noun" and (spoken or "?" in text or toks[i].tag == "EF"): add(-2, "구어의 명사형 종결")
     if asks := [t.form for t in toks if t.form in _ASKS and t.tag in ("NP", "MAG", "NNG")]: add(-.7*len(asks), "의문사 " + ", ".join(dict.fromkeys(asks)))
-    if spoken: add(-1.2*len(spoken), "구어 낱말 " + ", ".join(dict.fromkeys(spoken)))
+    if spoken: add(-1.5*len(spoken), "구어 낱말 " + ", ".join(dict.fromkeys(spoken)))
     if chat := _CHAT.findall(text): add(-2, f"채팅 표시 '{chat[0]}'")
     written = [t.form for t in toks if (t.tag, t.form) in _WRITTEN or (t.tag == "VV" and t.form in _WRITTEN_VERB)]
     if written: add(1.5*min(len(written), 2), "문어 낱말 " + ", ".join(dict.fromkeys(written)))
     if not ends and toks and toks[-1].tag in ("NNG", "NNP", "NNB", "XSN", "SSC", "SN"): add(1, "명사로 끝남")
+    if any(g == "hapsyo" and i and toks[i-1].tag == "EP" and "시" in toks[i-1].form for i, g in ends) and not text.rstrip(" .").endswith("시오"): add(-1.5, "듣는 이를 높임")
     last = next((t for t in reversed(toks) if t.tag not in _OPEN), None)
+    if last and last.form == "아니" and len(toks) > 1 and toks[-2].tag[0] == "N": add(-3, "'아니': 아는지 물음")
     if not ends and last and (last.form in _ASKS or last.tag in ("JX", "JKS")): add(-2.5, "말끝을 흐린 물음")
     if "?" in text and not any(g in ("plain", "hapsyo") for _, g in ends): add(-2, "물음표")
     return s, why

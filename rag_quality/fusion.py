@@ -6,7 +6,7 @@
 __all__ = ['NORMALIZATIONS', 'normalize_array', 'normalize', 'check_weights', 'fuse_scores', 'fuse', 'rrf', 'HybridRetriever',
            'register_weights']
 
-# %% ../nbs/04_fusion.ipynb #262bc96e
+# %% ../nbs/04_fusion.ipynb #09c2aafc
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ import numpy as np
 from .core import ConfigError, Query, Run
 from .retrieval import Retriever, query_items, top_hits
 
-# %% ../nbs/04_fusion.ipynb #06e7d317
+# %% ../nbs/04_fusion.ipynb #d10c597c
 NORMALIZATIONS = ("minmax", "max", "none")
 
 def normalize_array(scores:np.ndarray, method:str="minmax"   # one of NORMALIZATIONS
@@ -30,7 +30,7 @@ def normalize(scores:Mapping[str, float], method:str="minmax") -> dict[str, floa
     "`normalize_array` for a result: doc_id -> score."
     return dict(zip(scores, normalize_array(np.array(list(scores.values()), float), method).tolist()))
 
-# %% ../nbs/04_fusion.ipynb #cc7ef9b5
+# %% ../nbs/04_fusion.ipynb #cbdc1ea2
 def check_weights(weights:Sequence[float], n:int) -> tuple[float, ...]:
     "The weights scaled to sum 1, or the `ConfigError` that says what is wrong with them."
     weights = tuple(map(float, weights))
@@ -65,7 +65,7 @@ def rrf(runs:Sequence[Run], *, k:int=60   # the constant of the formula, not a d
             for rank, d in enumerate(_ranked(scores), 1): found[d] = found.get(d, 0.0) + 1 / (k + rank)
     return {q: _ranked(scores) for q, scores in out.items()}
 
-# %% ../nbs/04_fusion.ipynb #b01d6eca
+# %% ../nbs/04_fusion.ipynb #c4be9cc2
 class HybridRetriever:
     "Two retrievers, fused with weights that may follow the query."
     def __init__(self, bm25:Retriever, vector:Retriever, *,
@@ -81,11 +81,12 @@ class HybridRetriever:
         whole = all(hasattr(r, "scores") and hasattr(r, "doc_ids") for r in (bm25, vector))
         self._whole = depth is None and whole and list(bm25.doc_ids) == list(vector.doc_ids)
 
-    def search(self, query:str, k:int=10, *, terms=None           # what BM25 looks for, instead of `terms_for(query)`
+    def search(self, query:str, k:int=10, *, terms=None,          # what BM25 looks for, instead of `terms_for(query)`
+               asked:str|None=None                                # the query as it was asked, where `query` is a rewriting: the weights follow it
               ) -> list[tuple[str, float]]:
         "The `k` best (doc_id, fused score)."
         terms = self.terms_for(query) if terms is None else terms
-        weights = check_weights(self.weights_for(query), 2)
+        weights = check_weights(self.weights_for(asked or query), 2)
         sides = [(r, q, w) for r, q, w in zip((self.bm25, self.vector), (terms, query), weights) if w]
         if self._whole:
             found = [(r.scores(q), w) for r, q, w in sides]
@@ -99,7 +100,7 @@ class HybridRetriever:
         "A run over many queries; `terms` may give what BM25 looks for, by query_id."
         return {q: dict(self.search(text, k, terms=(terms or {}).get(q))) for q, text in query_items(queries)}
 
-# %% ../nbs/04_fusion.ipynb #a8ef75e0
+# %% ../nbs/04_fusion.ipynb #b3a5557b
 def register_weights(register_of:Callable[[str], str],                       # query text -> "colloquial" | "written"
                      coverage_of:Callable[[str], float]|None=None, *,        # query text -> 0..1, e.g. `BM25Index.coverage`
                      colloquial:tuple[float, float]=(0.5, 0.5), written:tuple[float, float]=(0.95, 0.05),  # (bm25, vector)

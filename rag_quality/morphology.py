@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Unit', 'noun_units', 'joinable', 'compounds', 'predicates', 'ExpansionResult', 'MorphologicalExpander']
 
-# %% ../nbs/11_morphology.ipynb #7a366d44
+# %% ../nbs/11_morphology.ipynb #59fa4929
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,11 +18,13 @@ from .core import ConfigError
 from .formality import Token, tokens
 from .korean import nfc
 
-# %% ../nbs/11_morphology.ipynb #9db56765
+# %% ../nbs/11_morphology.ipynb #c0031599
 _NOUNS = frozenset("NNG NNP SL SH".split())
 _LOOSE_SUFFIX = frozenset("들 씩 님 끼리 당 쯤 여 째 경 상 별 적 하 내".split())   # not part of a compound's name
 _ADVERBIAL = frozenset("""오늘 내일 어제 모레 지금 현재 이번 다음 지난번 올해 작년 내년 금년 방금 요즘 최근 나중 처음 마지막 이후 이전 이상 이하 미만 초과 경우 때문 정도 전부 모두 대부분
-하루 이틀 사흘 아침 저녁 오전 오후 주말 평일 매년 매월 매주 각자 서로 스스로 자신 본인 자기 우리 여기 거기 저기 사람 동안 가운데 관련 해당 기타 가지 이유 얼마 며칠 중간 제일 가장""".split())
+대상 여부 하루 이틀 사흘 아침 저녁 오전 오후 주말 평일 매년 매월 매주 각자 서로 스스로 자신 본인 자기 우리 여기 거기 저기 사람 동안 가운데 관련 해당 기타 가지 이유 얼마 며칠 중간 제일 가장""".split())
+
+_RELATIONAL = frozenset("안 밖 전 후 중 앞 뒤 옆 위 밑 속 간 시 내 외 때 등 수 것 곳 편 말 이 그 저 뭐".split())   # one-syllable nouns that only place
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -41,11 +43,17 @@ def noun_units(toks:Sequence[Token]) -> list[Unit]:
         j = i + 1 if toks[i].tag == "XPN" and i+1 < len(toks) and toks[i+1].tag in _NOUNS and toks[i].end == toks[i+1].start else i
         if toks[j].tag not in _NOUNS: i += 1; continue
         base = "".join(t.form for t in toks[i:j+1]); form, k = base, j
-        while k+1 < len(toks) and toks[k+1].tag == "XSN" and toks[k+1].start == toks[k].end and toks[k+1].form not in _LOOSE_SUFFIX: k += 1; form += toks[k].form
-        units.append(Unit(form, base, toks[i].start, toks[k].end, i, k)); i = k + 1
+        while k+1 < len(toks) and toks[k+1].start == toks[k].end and _continues(toks[k+1]): k += 1; form += toks[k].form
+        derives = k+1 < len(toks) and toks[k+1].tag in ("XSV", "XSA")
+        if len(form) > 1 or not (form in _RELATIONAL or derives): units.append(Unit(form, base, toks[i].start, toks[k].end, i, k))
+        i = k + 1
     return units
 
-# %% ../nbs/11_morphology.ipynb #a1825152
+def _continues(t:Token) -> bool:
+    "Does the morpheme belong to the noun before it: 휴학+생, 생활+관?"
+    return (t.tag == "XSN" or t.tag == "NNG" and len(t.form) == 1) and t.form not in _LOOSE_SUFFIX | _RELATIONAL
+
+# %% ../nbs/11_morphology.ipynb #e7e0cc7d
 @lru_cache(maxsize=16384)
 def joinable(left:str, right:str) -> bool:
     "Is left+right a plausible compound noun?"
@@ -58,7 +66,12 @@ def compounds(units:Sequence[Unit]) -> dict[str, str]:
     while i < len(units):
         j = i
         while j+1 < len(units) and units[j+1].first == units[j].last + 1 and units[j+1].start - units[j].end <= 1: j += 1
-        run = units[i:j+1]
+        run, k = units[i:j+1], i
+        while k < j:      # what is written as one word
+            n = k
+            while n < j and units[n].end == units[n+1].start: n += 1
+            if n > k: found["".join(u.form for u in units[k:n+1])] = "붙여 쓴 합성어"
+            k = n + 1
         for a, b in zip(run, run[1:]):
             glued = a.end == b.start
             if glued: found.setdefault(f"{a.form} {b.form}", "합성어 띄어 쓰기")
@@ -70,7 +83,7 @@ def compounds(units:Sequence[Unit]) -> dict[str, str]:
         i = j + 1
     return found
 
-# %% ../nbs/11_morphology.ipynb #87f04828
+# %% ../nbs/11_morphology.ipynb #07617e06
 _LIGHT = frozenset("하 되 있 않 말 싶 그러 이러 저러 어쩌 어떡하 그렇 이렇 저렇 어떻 그러하 이러하 어떠하 같 아니 알려주 알려드리 가르쳐주 궁금하".split())
 _RELATION = frozenset("관하 대하 의하 인하 위하 따르 통하 비하 비롯하 반하 불구하".split())   # after a particle they only relate: '휴학에 관한'
 _HELPER = re.compile(r"(.+)(주|보|드리|버리|놓|두)$")
@@ -101,6 +114,8 @@ def predicates(toks:Sequence[Token], light:bool=False   # keep the light ones (�
             while k and toks[k-1].tag in ("NNG", "NNP", "XPN") and toks[k-1].end == toks[k].start: k -= 1; stem = toks[k].form + stem
             if stem != found[-1][0].stem: found.append((lexeme(stem, t.full), t))
             continue
+        if t.form == "하" and i and toks[i-1].tag in ("SL", "NNG") and toks[i-1].end in (t.start, t.start - 1) and len(toks[i-1].form) > 1:
+            found.append((lexeme(toks[i-1].form + "하"), t)); continue      # 휴학 하려면, drop하려면
         if not "가" <= t.form[-1] <= "힣" or (t.form in _LIGHT and not light): continue
         if t.form in _RELATION and i and toks[i-1].tag in ("JKB", "JKO") and not light: continue
         tag = t.full
@@ -109,7 +124,7 @@ def predicates(toks:Sequence[Token], light:bool=False   # keep the light ones (�
         found.append((lexeme(t.form, tag), t))
     return found
 
-# %% ../nbs/11_morphology.ipynb #00a0604f
+# %% ../nbs/11_morphology.ipynb #f88c5494
 @dataclass(frozen=True, slots=True)
 class ExpansionResult:
     "A query's terms: those it has, then the added ones."
@@ -150,15 +165,17 @@ class MorphologicalExpander:
         toks = tokens(text) if words else ()
         units = noun_units(toks)
         bare = _bare(words[0]) if len(words) == 1 else ()
-        if bare and not any(t.tag in ("XSV", "XSA") for t in toks): units = []
+        derived = any(t.tag in ("XSV", "XSA") for t in toks)
+        if bare and not derived: units = []
         if mode == "full": own = {w: "질의의 어절" for w in words}
+        nouns = new if mode == "full" else own
         for u in units:
-            (new if mode == "full" else own).setdefault(u.form, "명사")
+            nouns.setdefault(u.form, "명사")
             if u.base != u.form: new.setdefault(u.base, f"'{u.form}'의 밑말")
-        new.update({k: v for k, v in compounds(units).items() if k not in new})
+        for form, why in compounds(units).items(): (nouns if why == "붙여 쓴 합성어" else new).setdefault(form, why)
         if mode == "full" and depth:
-            found = predicates(toks)
-            for w in bare or [w for w, _ in found or (predicates(toks, light=True) if not units else ())]:
+            found = [w for w, _ in predicates(toks)] or [w for w, _ in predicates(toks, light=True) if not units]
+            for w in dict.fromkeys((*bare, *found) if derived else bare or found):
                 for form, label in conjugate(w, depth=depth).items(): new.setdefault(form, f"{w.lemma}: {label}")
         added = {k: v for k, v in new.items() if k not in own}
         return ExpansionResult(query, (*own, *added), tuple(added), MappingProxyType(own | added), mode, depth)

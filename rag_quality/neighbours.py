@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['MorphemeNeighbours']
 
-# %% ../nbs/04_neighbours.ipynb #f2f3baeb
+# %% ../nbs/04_neighbours.ipynb #2aea07a6
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,16 +14,17 @@ from .core import ConfigError, Passage
 from .encoders import KiwiEncoder
 from .tokens import TokenTable, analyze_corpus
 
-# %% ../nbs/04_neighbours.ipynb #d1397001
+# %% ../nbs/04_neighbours.ipynb #6c0982fa
 class MorphemeNeighbours:
     "For each word of a query, the words of a collection that are used like it, weighted by similarity."
     def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,  # None: `KiwiEncoder()`
                  floor:float=0.15,      # the similarity that counts as none
                  limit:int=100,         # how many neighbours a word may have
+                 longest:int=64,        # a query of more different morphemes says enough by itself: no neighbours
                  cache:bool=True):
         if not 0 <= floor < 1: raise ConfigError(f"floor={floor}: 0 이상 1 미만의 수를 주세요.")
         if limit < 0: raise ConfigError(f"limit={limit}: 0 이상의 정수를 주세요.")
-        self.encoder, self.floor, self.limit = encoder or KiwiEncoder(), floor, limit
+        self.encoder, self.floor, self.limit, self.longest = encoder or KiwiEncoder(), floor, limit, longest
         table = analyze_corpus([p.full_text for p in passages], cache=cache)
         often, counts = np.bincount(table.ids, minlength=len(table.forms)), self.encoder.counts(table)
         usual: dict[str, int] = {}      # form -> its most frequent entry, which speaks for it
@@ -48,5 +49,7 @@ class MorphemeNeighbours:
         "One group a content morpheme, in order: itself with weight 1 and its neighbours with less. `BM25Index` takes it as it is."
         table = analyze_corpus([query], cache=False)
         counts = self.encoder.counts(table); used = np.flatnonzero(counts)
-        groups = dict(zip(used, self._groups([table.forms[i] for i in used], table.kiwi_ids[used])))
+        forms = [table.forms[i] for i in used]
+        found = self._groups(forms, table.kiwi_ids[used]) if len(used) <= self.longest else [{f: 1.0} for f in forms]
+        groups = dict(zip(used, found))
         return [groups[i] for i in table.ids if counts[i]]

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['EMBEDDED', 'strip_josa', 'peel_request', 'Wh', 'find_wh', 'Lexicon', 'requests_noun', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #057acc3d
+# %% ../nbs/02_korean_question.ipynb #d61dc348
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .formality import Token, tokens
 from .predicate import MARKS, STEMS, Predicate, inflect, last_word, must, predicate_at, render
 
-# %% ../nbs/02_korean_question.ipynb #4951ed83
+# %% ../nbs/02_korean_question.ipynb #793c69b9
 _REASONS = {"tell": "알려 달라는 부탁", "search": "찾아 달라는 부탁", "know": "아는지 물음", "wonder": "궁금하다는 말", "please": "부탁하는 말", "keep": "해 달라는 부탁"}
 EMBEDDED = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지 는가 ᆫ가 은가 던가 나 을까 ᆯ까 냐 니".split())
 _ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 래 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
@@ -27,7 +27,7 @@ def strip_josa(toks:Sequence[Token], stop:int) -> int:
                     or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요"))): stop -= 1
     return stop
 
-# %% ../nbs/02_korean_question.ipynb #1d9e2f0f
+# %% ../nbs/02_korean_question.ipynb #2c8fc03a
 def _inner(toks:Sequence[Token], i:int) -> tuple[int, str]:
     "One layer into a predicate: (the stem inside, the name of the layer), ('', same) where there is none."
     t = toks[i]
@@ -51,6 +51,8 @@ def _inner(toks:Sequence[Token], i:int) -> tuple[int, str]:
 
 def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> tuple[int, str]:
     "Where the sentence ends without its request ('알려 줄래'), and why; the same `stop` and '' where it makes none."
+    if stop > 2 and toks[stop-1].form in ("분", "사람") and toks[stop-2].form == "는" and toks[stop-3].form == "알": return stop-3, "아는 사람을 찾는 말"
+    if stop > 1 and toks[stop-1].form == "아니" and toks[stop-1].tag in ("IC", "MAG") and (toks[stop-2].tag[0] == "N" or toks[stop-2].form in EMBEDDED): return stop-1, f"'아니': {_REASONS['know']}"
     p = predicate_at(toks, stop)
     if p and toks[p.ending].tag == "EC" and toks[p.ending].form in ("어서", "어", "고") and requests.get(toks[p.stem-1].form + "하" if toks[p.stem].tag == "XSV" else toks[p.stem].form) == "search" and p.ending+1 < len(toks):
         return p.stem - (toks[p.stem].tag == "XSV"), "찾아보라는 부탁"
@@ -86,7 +88,7 @@ def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> 
     if kind == "keep": return start+1, f"'{key}': {_REASONS[kind]}"
     return left, f"'{key}': {_REASONS[kind]}"
 
-# %% ../nbs/02_korean_question.ipynb #3844fc15
+# %% ../nbs/02_korean_question.ipynb #833b8723
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -121,13 +123,17 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
             found.append(Wh("when", i, j, "까지", "")); i = j; continue
         after = toks[j+1].form if j+1 < stop and toks[j].tag == "VCP" else toks[j].form if j < stop else ""
         if after in _ANY and not (kind in ("count", "howmuch") and after in ("나", "이나")) or after == "ᆫ가" and j+2 < stop and toks[j+2].tag[0] in "JN": i = j; continue
+        if kind == "where" and j < stop and toks[j].form == "다" and toks[j].start == t.end: j += 1
+        if kind == "count" and j < stop and (toks[j].form == "만" and toks[j].tag == "NNB" or toks[j].form == "째" and noun != "번"): i = j; continue   # 며칠 만에
+        if kind == "count" and j < stop and toks[j].form == "짜리": j += 1
         if kind == "count" and j < stop and toks[j].form in ("동안", "간") and toks[j].tag in ("NNG", "NNB", "XSN"): j += 1; noun = "동안"
         josa = toks[j].form if j < stop and toks[j].tag[0] == "J" else ""
         while j < stop and (toks[j].tag[0] == "J" and (toks[j].tag != "JKG" or kind == "count") or toks[j].form in ("쯤", "정도", "씩", "경")): j += 1
         found.append(Wh(kind, i, j, josa, noun)); i = j
-    return found
+    backs = [k for k in range(start, stop) if toks[k].tag == "EC" and toks[k].form in ("는데", "ᆫ데", "은데", "지만")]
+    return [w for w in found if w.kind in ("why", "how") or not any(w.stop <= k < stop-1 for k in backs)]   # 몇 개 있는데 ...: background, no question
 
-# %% ../nbs/02_korean_question.ipynb #494461b3
+# %% ../nbs/02_korean_question.ipynb #cc6163ce
 @dataclass(slots=True)
 class Lexicon:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
@@ -160,7 +166,7 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
     name = head.form if head else ""
     said = lambda *ends: name.endswith(ends) and light
     if w.kind == "when":
-        if w.josa == "까지": return "" if said("기한", "마감일", "기간") else "기한"
+        if w.josa == "까지": return "" if said("기한", "마감일", "기간") else "기간" if not light and toks[w.start-1].tag == "JKS" or w.stop < stop and toks[w.stop].tag[0] == "N" and toks[w.stop+1].tag == "JKS" else "기한"
         if w.josa == "부터": return "" if said("시작일", "개시일") else "시작 시기" if light else "시기"
         if said("시간", "날짜", "시기", "기간", "일시", "일자", "날", "때", "요일", "기일", "일", "기한", "시각"): return ""
         scale = [t.form for t in toks[:w.start] if t.tag in ("NNG", "MAG", "NNB")]
@@ -174,6 +180,7 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
     if w.kind == "howmuch" and not light and name != "비" and name.endswith(("돈", "비", "료", "금", "값", "세", "월급", "급여")): return "금액"
     if w.kind == "howmuch":
         if light and toks[w.start].form == "얼마나" and toks[w.stop].form == "있": return "수"
+        if light and (not head or head.tag not in ("NNG", "NNP", "XSN", "NNB", "ETN")) and toks[w.start].form == "얼마": return "금액"
         if light: return "" if said(*lex("amount")) or not w.josa and toks[w.start].form == "얼마나" else lex("price").get(name, "")
         if name.endswith(tuple(lex("amount"))) and w.start and toks[w.start].form == "얼마나": return ""
         return "정도" if toks[w.start].form == "얼마나" else "금액"
@@ -183,10 +190,11 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
         noun = lex("counter").get(w.noun, w.noun + " 수")
         if w.noun in ("며칠", "일", "날") and (light and w.josa not in ("동안", "간") or w.josa == "에"): return "" if said("일", "날짜", "날") else "날짜"
         if noun in ("개수", "인원", "건수") and name and light: noun = "수"
+        if noun == "비율" and name.endswith(("률", "율", "도", "량", "확률")): return ""
         return "" if said(noun, noun.split()[-1]) or noun == "-" else noun
     return w.noun or "것"
 
-# %% ../nbs/02_korean_question.ipynb #97ecfc36
+# %% ../nbs/02_korean_question.ipynb #537884b6
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
 _COMPRESS = frozenset("방법 시기 기한 장소 이유 시간 날짜 횟수 금액".split()) | {"시작 시기"}
 
@@ -194,7 +202,7 @@ def _phrase(text, toks, start, stop, drop, swap) -> str:
     "The rest as a noun phrase."
     while stop > start and stop-1 in drop: stop -= 1
     end = strip_josa(toks, stop)
-    while end > start and (end-1 in drop or toks[end-1].tag == "MAJ"): end = strip_josa(toks, end-1)
+    while end > start and (end-1 in drop or toks[end-1].tag == "MAJ" or toks[end-1].form in ("또", "이제", "요즘은")): end = strip_josa(toks, end-1)
     return render(text, toks, start, end, drop, swap)
 
 def _verbal_noun(toks:Sequence[Token], stem:int) -> int:
@@ -260,7 +268,7 @@ def ask_for(text:str, toks:Sequence[Token], lex:Lexicon, drop:set[int], swap:dic
     if whs: return _noun_for(text, toks, whs, p.stem, p, lex, drop, swap, why)
     return _whether(text, toks, p, drop, swap, why)
 
-# %% ../nbs/02_korean_question.ipynb #de55c34c
+# %% ../nbs/02_korean_question.ipynb #0b979f35
 def _whether(text, toks, p:Predicate, drop, swap, why):
     "A yes/no question: -는지, or '... 여부' where a noun carries it."
     t, i = toks[p.stem], p.stem
@@ -314,7 +322,7 @@ def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
     if p and t.form == "하" and p.past and i > 2 and toks[i-1].form == "로" and toks[i-2].form == "기" and toks[i-2].tag == "ETN" and toks[i-3].tag in STEMS:   # -기로 했나
         i -= 3; p = Predicate(i, False, p.ending, p.stop); t = toks[i]
     near = p is not None and whs[-1].stop >= i                        # 언제/해, 어디/이
-    light = p is None or (t.form in _LIGHT and near and (t.tag != "XSV")) or t.tag == "VCP"
+    light = p is None or (t.form in _LIGHT and near and (t.tag != "XSV")) and not (t.form == "하" and whs[-1].kind == "what") or t.tag == "VCP"
     if len(whs) > 1 and whs[0].kind == "which" and whs[0].noun and whs[-1].kind != "which": cut -= set(range(whs[0].start, whs[0].stop)); whs = whs[1:]
     nouns = list(dict.fromkeys(n for w in whs if (n := _target(w, toks, i, light, lex))))
     if {"기한", "시작 시기"} <= set(nouns) or {"부터", "까지"} <= {w.josa for w in whs}: nouns = ["기간"]
@@ -346,7 +354,7 @@ def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
         if m and m-1 not in cut and strip_josa(toks, m) < m and whs[-1].stop >= k: cut |= set(range(strip_josa(toks, m), m))
         return render(text, toks, 0, i, cut, swap) + " " + noun, why
     q = Predicate(i, p.past, p.ending, p.stop)
-    moved = _moved(toks, whs, cut) if not light and (whs[0].kind != "what" or t.tag == "VV" or toks[i-1].form == "필요") else None
+    moved = _moved(toks, whs, cut) if not light and (whs[0].kind != "what" or t.tag in ("VV", "VX") and whs[0].josa not in ("가", "이") or toks[i-1].form == "필요") else None
     m = whs[0].start
     if not moved and m and toks[m-1].tag == "JX" and toks[m-1].form in ("은", "는", "ᆫ"): cut.add(m-1)
     if moved: cut |= set(moved); noun = (render(text, toks, moved.start, strip_josa(toks, moved.stop), set(), swap) + " " + (noun if noun not in ("것", "") and whs[-1].kind != "what" and not toks[moved.stop-1].form.endswith(noun) else "")).strip()
