@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['parser', 'evaluate_command', 'search_command', 'main']
 
-# %% ../nbs/90_cli.ipynb #3c6a478e
+# %% ../nbs/90_cli.ipynb #be3e5f07
 import argparse, json, sys
 
 from . import __version__
 
-# %% ../nbs/90_cli.ipynb #ff27c297
+# %% ../nbs/90_cli.ipynb #6a161e0d
 class _Parser(argparse.ArgumentParser):
     "argparse with one-line errors."
     def error(self, message):
@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     return top
 
-# %% ../nbs/90_cli.ipynb #19cc20cb
+# %% ../nbs/90_cli.ipynb #01dd60dc
 def _collection(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
@@ -46,13 +46,13 @@ def _collection(args):
 
 def evaluate_command(args) -> None:
     "`rag-quality evaluate`"
-    from rag_quality.experiment import pipeline, run_experiment
+    from rag_quality.experiment import measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
-    parse_measures(args.measures)                     # a typo is told before the work, not after
+    parse_measures(args.measures)                     # what is wrong is told before the work, not after
     collection = _collection(args)
-    part = collection.split(args.split)
-    found = run_experiment(collection, pipeline(part), measures=args.measures, by=args.by, split=args.split)
+    measurable(collection, args.split, args.by)
+    found = run_experiment(collection, pipeline(collection), measures=args.measures, by=args.by, split=args.split)
     print(text_table(found))
     if args.json:
         from rag_quality.core import atomic_write

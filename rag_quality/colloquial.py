@@ -5,19 +5,19 @@
 # %% auto #0
 __all__ = ['log', 'STEM_LIKE', 'ColloquialPattern', 'TransformResult', 'ColloquialTransformer']
 
-# %% ../nbs/10_colloquial.ipynb #78810451
+# %% ../nbs/10_colloquial.ipynb #d0acf67a
 import json, logging, os, re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from .core import ConfigError, load_config
-from .formality import Formality, Token, detect_formality, tokens
+from .formality import Formality, Token, detect_formality, query_tokens, tokens
 from .korean import nfc
 from .predicate import MARKS, Predicate, final_predicate, inflect, last_word, predicate_at, render
 from .question import EMBEDDED, Lexicon, _glue, _whether, ask_for, find_wh, strip_josa
 
-# %% ../nbs/10_colloquial.ipynb #766344c4
+# %% ../nbs/10_colloquial.ipynb #2c84b880
 log = logging.getLogger("rag_quality.colloquial")
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #572fed0e
+# %% ../nbs/10_colloquial.ipynb #e05ac0d3
 _JOSA_AFTER = "은|는|이|가|을|를|도|만|의|에|에서|로|으로|과|와|랑|이랑|하고|까지|부터|한테|에게|이나|나|이라|라|이라도|라도|보다|처럼|마다|밖에|조차"
 _AFTER = re.compile(rf"(?:(?:{_JOSA_AFTER}){{0,2}}|(?:인|이|예|이에|임|하|할|한|해|했|됐|되|된|될|받|안|못|가|먹|뜨|맞|들).*)[?!.,~…ㅋㅎㅠㅜ]*")
 _WORD = re.compile(r"[가-힣A-Za-z0-9ㄱ-ㅎㅏ-ㅣ]+")
@@ -72,11 +72,14 @@ def _clean(text:str, lex:Lexicon, regexes:Sequence, found:list[ColloquialPattern
         return w
     return _WORD.sub(fix, new)
 
-# %% ../nbs/10_colloquial.ipynb #2e9701fe
-def _asked(text:str) -> tuple[Token, ...]:
-    "The morphemes of a query as if it ended in a question mark: '언제니' alone is read as a noun."
-    text = text.rstrip()
-    return tokens(text + "?")[:-1] if "가" <= text[-1:] <= "힣" else tokens(text)
+# %% ../nbs/10_colloquial.ipynb #20446208
+def _more(toks:Sequence[Token], i:int) -> bool:
+    "Does another question follow (얼마이고 언제까지)? A bare verb (뭐 하고 지내) is none."
+    rest = []
+    for t in toks[i:]:
+        if t.tag in ("EF", "SF"): break
+        rest.append(t.tag)
+    return bool(rest) and rest[0] != "VX" and any(tag in ("NNG", "NNP", "NP", "MM", "SN") for tag in rest)
 
 def _sentences(toks:Sequence[Token]) -> list[tuple[int, int]]:
     "(start, stop) of the sentences: cut after an ending (and 요, marks) and at marks."
@@ -84,7 +87,7 @@ def _sentences(toks:Sequence[Token]) -> list[tuple[int, int]]:
     while i < n:
         t = toks[i]
         ends = t.tag == "EF" or t.tag == "SF" or (t.tag == "SP" and t.form == "," and i and (toks[i-1].form.removesuffix("요") in EMBEDDED | {"ᆷ", "음"} or toks[i-1].form == "요" and toks[i-2].form in EMBEDDED or toks[i-1].tag in ("EF", "EC") and toks[i-1].form in ("야", "어", "지", "죠", "아")))
-        if t.tag == "EC" and t.form in ("고", "며", "으며") and toks[i-1].tag != "EP" and find_wh(toks, start, i) and (i+1 < n and toks[i+1].tag not in ("VX", "SF")): ends = True
+        if t.tag == "EC" and t.form in ("고", "며", "으며") and toks[i-1].tag != "EP" and find_wh(toks, start, i) and _more(toks, i+1): ends = True
         if t.tag == "SF" and t.form == "." and i+1 < n and toks[i+1].start == t.end: ends = False
         if t.tag == "EF" and i+1 < n and (toks[i+1].tag[0] == "J" and toks[i+1].form not in ("요", "여") or toks[i+1].tag in STEM_LIKE): ends = False
         if ends:
@@ -101,7 +104,7 @@ _CLOSED = {"를": "을", "ᆯ": "을", "와": "과", "랑": "과", "로": "으�
 def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPattern]) -> tuple[set[int], dict[int, str]]:
     "Fillers, address, spoken particles and pronouns of one sentence: (positions to drop, forms to swap)."
     drop, swap = set(), {}
-    fillers, forms = lex("filler"), lex("form")
+    fillers, forms, asks = lex("filler"), lex("form"), lex("request")
     def gone(*ks): drop.update(ks); found.append(ColloquialPattern(toks[ks[0]].form, "", "filler"))
     for i, t in enumerate(toks):
         nxt = toks[i+1] if i+1 < len(toks) else None
@@ -109,17 +112,20 @@ def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPat
             if nxt and nxt.start == t.end and nxt.tag[0] in "NVXM": continue       # a word's part: 막학기
             gone(i)
             if nxt and nxt.tag == "JX" and nxt.form in ("요", "은", "는"): drop.add(i+1)
-        elif i == 0 and t.tag == "MM" and t.form == "저": gone(i)
+        elif t.tag == "NP" and nxt and nxt.start == t.end and nxt.tag[0] in "NM": continue       # 우리나라, 저번
+        elif i == 0 and t.tag == "MM" and nxt and nxt.start > t.end and t.form == "저": gone(i)
         elif t.tag == "IC" and t.form not in ("뭐",): gone(i)
         elif t.tag == "NP" and t.form == "우리" and nxt and nxt.tag in ("NNG", "NNP"): gone(i)
         elif t.form in ("대하", "관하") and 0 < i < len(toks)-2 and toks[i-1].form == "에" and nxt.form == "ᆫ" and nxt.tag == "ETM" and toks[i+2].tag == "NNG" and toks[i+2].form not in ("것", "거"): drop.update((i-1, i, i+1))
         elif t.tag == "NP" and t.form in ("나", "저", "내", "제", "너", "네") or t.tag == "NP" and t.form in ("우리",) and nxt and nxt.tag in ("JKS", "JX"):
             if nxt is None or nxt.tag in ("JKS",) or nxt.tag == "JX" and nxt.form in ("은", "는", "ᆫ"): gone(i, *([i+1] if nxt else []))
             elif nxt.tag == "JKG": gone(i, i+1)
+            elif nxt.tag == "JKB" and nxt.form in ("한테", "에게", "께") and i+2 < len(toks) and (toks[i+2].form in asks or toks[i+2].form == "좀"): gone(i, i+1)
             elif nxt.tag[0] != "J" : gone(i)
             else:
                 swap[i] = "본인"
                 if nxt.form in _CLOSED: swap[i+1] = _CLOSED[nxt.form]
+        elif t.form == "데" and t.tag == "NNB" and nxt and (nxt.tag in ("JKS", "JKO") or nxt.form in ("있", "없", "많") or nxt.form == "어디"): swap[i] = "곳"; found.append(ColloquialPattern("데", "곳", "form"))
         elif (to := forms.get(f"{t.form}/{t.tag}")) is not None:
             a, _, b = to.partition("|")
             prev = swap.get(i-1, toks[i-1].form)[-1] if i else "가"
@@ -128,7 +134,7 @@ def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPat
             found.append(ColloquialPattern(t.form, swap[i], "form"))
     return drop, swap
 
-# %% ../nbs/10_colloquial.ipynb #7b0f54e7
+# %% ../nbs/10_colloquial.ipynb #f567aff2
 _STATEMENT_LINK = " 경우"
 
 class ColloquialTransformer:
@@ -156,14 +162,13 @@ class ColloquialTransformer:
         if len(query) > self.max_chars: return self._result(query, query, [], [f"질의가 아님: {self.max_chars}자를 넘음"], 1.0)
         if not re.search("[가-힣ㄱ-ㅎ]", query): return self._result(query, query, [], ["한글이 없음"], 1.0)
         formality = detect_formality(query)
-        if formality.register == "written" and query.rstrip()[-1] in "니련냐" and _asked(nfc(query).rstrip())[-1].tag == "EF": formality = detect_formality(query.rstrip() + "?")
         if formality.register == "written": return self._result(query, query, [], ["이미 문어체: " + "; ".join(formality.reasons)], 1.0)
         found: list[ColloquialPattern] = []
         text = _clean(nfc(query), self.lexicon, self._regexes, found)
-        toks = _asked(text)
+        toks = query_tokens(text)
         if verbs := self._verbs(toks): 
             found += [ColloquialPattern(toks[i].form, v, "verb") for i, v in verbs.items()]
-            text = render(text, toks, 0, len(toks), set(), verbs); toks = _asked(text)
+            text = render(text, toks, 0, len(toks), set(), verbs); toks = query_tokens(text)
         parts, reasons = self._rewrite(text, toks, found)
         out = parts.strip()
         missing = [t.form for t in toks if t.tag in ("SN", "SL", "NNP", "NR") and t.form != "몇" and t.form not in out]

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ENDINGS', 'MAX_DEPTH', 'Lexeme', 'irregular_class', 'is_exist', 'known', 'lexeme', 'conjugate', 'readings']
 
-# %% ../nbs/02_korean_conjugation.ipynb #ab30e440
+# %% ../nbs/02_korean_conjugation.ipynb #57b85a8d
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_conjugation.ipynb #eb2f7894
+# %% ../nbs/02_korean_conjugation.ipynb #d50af3d8
 _D_LAST, _D_STEMS = frozenset("듣 긷 싣 붇 눋 컫".split()), frozenset("걷 묻 깨닫 내닫 치닫 되묻 캐묻 따져묻 내걷 거닐걷".split())
 _B_LAST, _B_STEMS = frozenset("잡 입 씹 접 집 뽑 업 좁 꼽".split()), frozenset("굽 곱 수줍 뵙 찾아뵙 잡숩".split())   # regular
 _S_LAST = frozenset("짓 낫 붓 잇 긋 젓 잣".split())
@@ -54,12 +54,13 @@ def irregular_class(stem:str, verb:bool=True, hint:str=""  # Kiwi's suffix for h
         return "" if any(stem.endswith(e) for e in _EU_LAST) else "르"
     return "우" if stem in ("푸", "퍼푸") else ""
 
-# %% ../nbs/02_korean_conjugation.ipynb #3a59588d
+# %% ../nbs/02_korean_conjugation.ipynb #431c6a4a
 _ADJECTIVE = frozenset("""춥 덥 맵 많 좋 싫 옳 짧 높 낮 넓 좁 깊 얕 얇 두껍 무겁 가볍 쉽 어렵 같 다르 옅 짙 가늘 젊 둥글 맑 드물 떫 기막히 괜찮 귀찮 하찮 점잖 편찮
 못생기 잘생기 못되 잘나 못나 오래되 막되 앳되 헛되 참되 뛰어나 빼어나 동떨어지 되바라지 뒤늦 때늦 알맞 걸맞 남다르 색다르 배부르 목마르 게으르 서투르 서툴 재빠르 빠르 바쁘 나쁘 예쁘
 기쁘 슬프 아프 고프 질기 끈질기 거칠 붉 희 푸르 낡 비싸 값비싸 멀 가깝 그르 올바르 똑바르 쓰라리 힘차 벅차 알차 당차 값지 멋지 건방지 기름지 야무지 모질 낯설 시리 쓰리 비리 잦 느리
 맛나 어질 후지 연하 강하 격하 과하 곤하 건장하 요상하 착하 급하 심하 약하 독하 순하 진하 흔하 귀하 험하 편하 익숙하 능숙하 위대하 적당하""".split())
 _RARELY_VERB = frozenset("크 밝 길 굵 흐리 설 시 어리 눅 검".split())   # verbs too (날이 밝는 대로), but without a context adjectives
+_VERB = frozenset("늦 틀리 모자라 닮 늙 졸리 낳 닿 잃 익 젖 얼 늘 바라 바래 조르 자르 흐르 따 타 당하 정하 구하 요하 위하 한하 두드러지".split())   # read as adjectives at times
 _HA_ADJECTIVE = frozenset("""가능 불가능 필요 불필요 중요 동일 유사 상당 적합 부적합 적법 위법 부당 정당 타당 유효 무효 충분 불충분 부족 곤란 성실 불성실 특별 우수 저조 현저 명백 분명
 불분명 확실 불확실 동등 균등 공정 불공정 공평 투명 평등 불평등 안전 편리 불편 친절 불친절 건강 유리 불리 필연 간단 복잡 다양 유일 특수 일정 적절 부적절 신속 정확 부정확 엄격 원활 긴급 시급
 심각 탁월 무관 유관 유능 무능 불합리 합리 공공연 당연 자연 미흡 과도 막대 무방 동등 상이 월등 저렴 풍부 명확 불명확 완전 불완전 부지런 튼튼 조용 깨끗 궁금 비슷 따뜻 시원 훌륭""".split())
@@ -80,12 +81,12 @@ def lexeme(stem:str, tag:str="VV"  # as Kiwi writes it: VV, VV-I, VA-R, XSV, ...
     kind, _, hint = tag.partition("-")
     if kind not in ("VV", "VA", "VX", "XSV", "XSA"): raise ConfigError(f"tag={tag!r}: 용언의 태그 VV, VA, VX, XSV, XSA 가운데 하나를 주세요.")
     if not stem or not "가" <= stem[-1] <= "힣": raise ConfigError(f"어간 {stem!r}: 한글로 끝나는 어간을 주세요. 예: '돕'")
-    verb = kind in ("VV", "VX", "XSV")
+    verb = kind in ("VV", "VX", "XSV") or stem in _VERB
     if verb and (stem in _ADJECTIVE or stem[:-1] in _HA_ADJECTIVE and stem[-1] == "하"): verb = False
-    elif verb and kind == "VV" and not known(stem, "VV") and known(stem, "VA"): verb = False
+    elif kind == "VV" and not known(stem, "VV") and known(stem, "VA"): verb = False
     return Lexeme(stem, verb, irregular_class(stem, verb, hint))
 
-# %% ../nbs/02_korean_conjugation.ipynb #a82c33a4
+# %% ../nbs/02_korean_conjugation.ipynb #7c96be6c
 ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag, kind in (row.split() for row in """\
 -ㄴ/은 1 ᆫ ETM any
 -ㄹ/을 1 ᆯ ETM any
@@ -123,13 +124,18 @@ ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag
 """.splitlines()))
 MAX_DEPTH = max(e[1] for e in ENDINGS)
 
-# %% ../nbs/02_korean_conjugation.ipynb #39e74c98
+# %% ../nbs/02_korean_conjugation.ipynb #3df09afa
 _SHORT = {"머물": "머무르", "서둘": "서두르", "서툴": "서투르", "갖": "가지", "딛": "디디", "내딛": "내디디", "건들": "건드리", "뵙": "뵈", "찾아뵙": "찾아뵈"}
 _DEFECTIVE = {"데리": ("-아/어", "-고", "-(으)러"), "더불": ("-아/어",), "관하": ("-ㄴ/은", "-아/어"), "의하": ("-ㄴ/은", "-ㄹ/을", "-아/어", "-(으)면"),
               "인하": ("-ㄴ/은", "-아/어", "-아서/어서"), "말미암": ("-ㄴ/은", "-아/어"), "불구하": ("-고",), "가로": ()}
 _BECOME = {"이렇": "이래", "그렇": "그래", "저렇": "저래", "어떻": "어때", "요렇": "요래", "고렇": "고래", "조렇": "조래", "아무렇": "아무래"}
 _H_VOWEL = {"ㅏ": "ㅐ", "ㅑ": "ㅒ", "ㅓ": "ㅔ", "ㅕ": "ㅖ"}
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
+
+def _join_tag(w:Lexeme) -> str:
+    tag = "VV" if w.verb else "VA"
+    if w.irregular in ("ㄷ", "ㅂ", "ㅅ", "ㅎ", "러"): return tag + "-I"
+    return tag + "-R" if w.irregular == "르" or _final(w.stem[-1]) in (_D, _B, _S, _H) else tag
 
 def _infinitive(w:Lexeme) -> list[str]:
     "The -아/어 form, contracted first, then the full one where both are in use."
@@ -145,26 +151,26 @@ def _infinitive(w:Lexeme) -> list[str]:
     elif vowel == "ㅗ" and last not in "오": forms.append(stem + "아")
     return forms
 
-def _join_tag(w:Lexeme) -> str:
-    tag = "VV" if w.verb else "VA"
-    if w.irregular in ("ㄷ", "ㅂ", "ㅅ", "ㅎ", "러"): return tag + "-I"
-    return tag + "-R" if w.irregular == "르" or _final(w.stem[-1]) in (_D, _B, _S, _H) else tag
+# %% ../nbs/02_korean_conjugation.ipynb #c99d879e
+_SHORT_EU = frozenset("갖 딛 내딛 뵙 찾아뵙".split())   # these give way before -(으)ㄴ, -(으)면, ... too
+_WITH_EU = frozenset("ᆫ ᆯ ᆷ 면 려면 며 으니 려고 러 시".split())
 
 def _attach(w:Lexeme, form:str, tag:str) -> list[str]:
     "Stem + one ending (two, where '+' joins them)."
     head, _, rest = form.partition("+")
     long = _SHORT.get(w.stem)
-    if long and (head[0] == "어" or head[0] == "었" or w.stem in ("갖", "딛", "내딛", "뵙", "찾아뵙") and head[0] in "ᆫᆯᆷ면려며니러시" and form not in ("ᆫ다", "ᆫ지")):
+    if long and (head[0] in "어었" or w.stem in _SHORT_EU and head in _WITH_EU):
         return _attach(Lexeme(long, w.verb, irregular_class(long, w.verb)), form, tag)
-    if head[0] in "어었":
-        kiwi_tail = head[1:] if head[0] == "어" else None
-        if kiwi_tail is not None: return [f + kiwi_tail for f in _infinitive(w)][:1 if kiwi_tail == "요" else None]
-        return [f[:-1] + chr(ord(f[-1]) + 20) + rest for f in _infinitive(w) if _final(f[-1]) == 0]   # ㅆ is the 20th final
-    if form == "ᆫ지" and (w.verb or is_exist(w.stem)): form = head = "는지"
-    if form == "ᆫ다" and _final(w.stem[-1]) not in (0, 8): form = head = "는다"
+    if head[0] == "어":
+        return [f + head[1:] for f in _infinitive(w)][:1 if head == "어요" else None]
+    if head == "었":
+        return [f[:-1] + chr(ord(f[-1]) + 20) + rest for f in _infinitive(w)]   # ㅆ is the 20th final consonant
+    if form == "ᆫ지" and (w.verb or is_exist(w.stem)): head = "는지"
+    if form == "ᆫ다" and _final(w.stem[-1]) not in (0, 8): head = "는다"       # 8: ㄹ
     parts = [(w.stem, _join_tag(w)), (head, "EP" if rest else tag)] + ([(rest, tag)] if rest else [])
     return [shared_kiwi().join(parts)]
 
+# %% ../nbs/02_korean_conjugation.ipynb #eeb87d1c
 @lru_cache(maxsize=8192)
 def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
     "(form, label) of a lexeme, each form once."
@@ -177,6 +183,7 @@ def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
         for f in _attach(w, form, tag): found.setdefault(f, label)
     return tuple(found.items())
 
+# %% ../nbs/02_korean_conjugation.ipynb #aa5c44de
 def conjugate(word:"str|Lexeme",   # a dictionary form, '돕다', with all its readings; or one lexeme
               *, depth:int=1       # 0..3: how many endings, see `ENDINGS`
              ) -> dict[str, str]:

@@ -5,16 +5,16 @@
 # %% auto #0
 __all__ = ['MorphemeNeighbours']
 
-# %% ../nbs/04_neighbours.ipynb #2aea07a6
+# %% ../nbs/04_neighbours.ipynb #162373bb
 from collections.abc import Iterable
 
 import numpy as np
 
 from .core import ConfigError, Passage
 from .encoders import KiwiEncoder
-from .tokens import TokenTable, analyze_corpus
+from .tokens import analyze_corpus
 
-# %% ../nbs/04_neighbours.ipynb #6c0982fa
+# %% ../nbs/04_neighbours.ipynb #e801f235
 class MorphemeNeighbours:
     "For each word of a query, the words of a collection that are used like it, weighted by similarity."
     def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,  # None: `KiwiEncoder()`
@@ -22,8 +22,7 @@ class MorphemeNeighbours:
                  limit:int=100,         # how many neighbours a word may have
                  longest:int=64,        # a query of more different morphemes says enough by itself: no neighbours
                  cache:bool=True):
-        if not 0 <= floor < 1: raise ConfigError(f"floor={floor}: 0 이상 1 미만의 수를 주세요.")
-        if limit < 0: raise ConfigError(f"limit={limit}: 0 이상의 정수를 주세요.")
+        if not 0 <= floor < 1 or limit < 0: raise ConfigError(f"floor={floor}, limit={limit}: floor는 0 이상 1 미만, limit는 0 이상이어야 합니다.")
         self.encoder, self.floor, self.limit, self.longest = encoder or KiwiEncoder(), floor, limit, longest
         table = analyze_corpus([p.full_text for p in passages], cache=cache)
         often, counts = np.bincount(table.ids, minlength=len(table.forms)), self.encoder.counts(table)
@@ -33,23 +32,25 @@ class MorphemeNeighbours:
         self.forms = list(usual)
         self.vectors = self.encoder.morpheme_vectors(self.forms, table.kiwi_ids[list(usual.values())])
 
-    def _groups(self, forms:list[str], kiwi_ids:np.ndarray) -> list[dict[str, float]]:
-        similar, known, out = self.encoder.morpheme_vectors(forms, kiwi_ids) @ self.vectors.T, self.encoder.knows(kiwi_ids), []
-        for form, row, known_here in zip(forms, similar, known):
-            group = {form: 1.0}
-            if known_here and self.limit and len(row):
-                edge = np.partition(row, -self.limit - 1)[-self.limit - 1] if len(row) > self.limit else -1.0   # one more: itself may be among them
-                near = np.flatnonzero(row > max(self.floor, edge))
-                for j in near[np.argsort(-row[near], kind="stable")]:
-                    group.setdefault(self.forms[j], round(float(row[j] - self.floor) / (1 - self.floor), 4))
-            out.append(group)
-        return out
+        self._found: dict[tuple[str, int], dict[str, float]] = {}   # words asked for before
+
+    def _find(self, keys:list[tuple[str, int]]) -> None:
+        ids = np.array([i for _, i in keys])
+        similar, known = self.encoder.morpheme_vectors([f for f, _ in keys], ids) @ self.vectors.T, self.encoder.knows(ids)
+        for key, row, known_here in zip(keys, similar, known):
+            group = self._found[key] = {key[0]: 1.0}
+            if not (known_here and self.limit and len(row)): continue
+            edge = np.partition(row, -self.limit - 1)[-self.limit - 1] if len(row) > self.limit else -1.0   # one more: itself may be among them
+            near = np.flatnonzero(row > max(self.floor, edge))
+            for j in near[np.argsort(-row[near], kind="stable")]:
+                group.setdefault(self.forms[j], round(float(row[j] - self.floor) / (1 - self.floor), 4))
 
     def expand(self, query:str) -> list[dict[str, float]]:
         "One group a content morpheme, in order: itself with weight 1 and its neighbours with less. `BM25Index` takes it as it is."
         table = analyze_corpus([query], cache=False)
-        counts = self.encoder.counts(table); used = np.flatnonzero(counts)
-        forms = [table.forms[i] for i in used]
-        found = self._groups(forms, table.kiwi_ids[used]) if len(used) <= self.longest else [{f: 1.0} for f in forms]
-        groups = dict(zip(used, found))
-        return [groups[i] for i in table.ids if counts[i]]
+        counts = self.encoder.counts(table)
+        keys = {i: (table.forms[i], int(table.kiwi_ids[i])) for i in np.flatnonzero(counts)}
+        if len(keys) > self.longest: return [{table.forms[i]: 1.0} for i in table.ids if counts[i]]
+        if len(self._found) > 10_000: self._found = {}
+        if new := [k for k in dict.fromkeys(keys.values()) if k not in self._found]: self._find(new)
+        return [dict(self._found[keys[i]]) for i in table.ids if counts[i]]

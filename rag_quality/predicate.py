@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['STEMS', 'MARKS', 'Predicate', 'predicate_at', 'last_word', 'final_predicate', 'inflect', 'must', 'render']
 
-# %% ../nbs/02_korean_predicate.ipynb #9e1c83e4
+# %% ../nbs/02_korean_predicate.ipynb #6d569d36
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .formality import Token, tokens
 from .korean import shared_kiwi
 
-# %% ../nbs/02_korean_predicate.ipynb #db9e9cfa
+# %% ../nbs/02_korean_predicate.ipynb #1cdd36e4
 STEMS = frozenset("VV VA VX VCP VCN XSV XSA".split())
 MARKS = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI".split())
 
@@ -47,7 +47,7 @@ def final_predicate(toks:Sequence[Token]) -> Predicate | None:
     "The predicate that closes a sentence, or None where it ends in a noun."
     return predicate_at(toks, last_word(toks))
 
-# %% ../nbs/02_korean_predicate.ipynb #689da66f
+# %% ../nbs/02_korean_predicate.ipynb #cf3494bd
 @lru_cache(maxsize=8192)
 def _join(parts:tuple[tuple[str, str], ...]) -> str: return shared_kiwi().join(list(parts))
 
@@ -78,13 +78,14 @@ def inflect(toks:Sequence[Token], p:Predicate, how:str  # whether -는지 | futu
 
 def must(t:Token) -> str: "A stem as duty: 내 -> 내야 하는."; return _join(((t.form, t.full), ("어야", "EC"))) + " 하는"
 
-# %% ../nbs/02_korean_predicate.ipynb #8f8a1c64
+# %% ../nbs/02_korean_predicate.ipynb #f66369e2
 _SHORT = {"ᆫ": ("은", "는"), "ᆯ": ("을", "를"), "ᆯ로": ("으로", "로")}   # particles that lean on a vowel: 건, 걸, 걸로
 
 _LEAN = frozenset("러 면 려고 려면 니까 니 며 시 세요 므로 려는데 ᆯ려고".split())
 
 def _leaning(form:str, before:str) -> str:
     "으 between a consonant and an ending that wants it (받으러), none after a vowel."
+    if form in ("을", "은") and "가" <= before <= "힣" and (ord(before)-0xAC00) % 28 == 0: return {"을": "ᆯ", "은": "ᆫ"}[form]
     closed = (ord(before)-0xAC00) % 28 not in (0, 8) if "가" <= before <= "힣" else False
     return "으" + form if closed and form in _LEAN else form[1:] if not closed and form[1:] in _LEAN and form[0] == "으" else form
 
@@ -94,7 +95,7 @@ def _swapped(toks:Sequence[Token], group:Sequence[int], swap:Mapping[int, str]) 
     for k in group:
         form, before = swap.get(k, toks[k].form), parts[-1][0][-1] if parts else "가"
         if toks[k].tag[0] == "E" and parts and parts[-1][1][0] == "V": form = _leaning(form, before)
-        if form in _SHORT and parts: form = _SHORT[form][(ord(before)-0xAC00) % 28 == 0]
+        if form in _SHORT and parts and toks[k].tag[0] == "J": form = _SHORT[form][(ord(before)-0xAC00) % 28 == 0]
         parts.append((form, toks[k].full))
     text = _join(tuple(parts)) if len(parts) > 1 else parts[0][0]
     first, last = group[0], group[-1]
@@ -107,6 +108,8 @@ def render(text:str, toks:Sequence[Token], start:int, stop:int, drop:Set[int]=fr
     while i < stop:
         j = i+1                                     # a group: morphemes that share characters (했 = 하+었)
         while j < len(toks) and toks[j].start < toks[j-1].end or j < len(toks) and toks[j].start == toks[j].end: j += 1
+        if i in swap and toks[i].tag[0] == "V":      # 타려면 -> 받으려면: the ending leans on the new stem
+            while j < len(toks) and toks[j].tag[0] == "E" and toks[j].start <= toks[j-1].end: j += 1
         group = range(i, min(j, stop))
         if i > start and toks[i].start > toks[i-1].end: out.append(" ")
         if j <= stop and not any(k in drop or k in swap for k in group): out.append(text[toks[i].start:max(toks[k].end for k in group)])

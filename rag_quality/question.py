@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['EMBEDDED', 'strip_josa', 'peel_request', 'Wh', 'find_wh', 'Lexicon', 'requests_noun', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #d61dc348
+# %% ../nbs/02_korean_question.ipynb #aec928cf
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .formality import Token, tokens
 from .predicate import MARKS, STEMS, Predicate, inflect, last_word, must, predicate_at, render
 
-# %% ../nbs/02_korean_question.ipynb #793c69b9
+# %% ../nbs/02_korean_question.ipynb #540ffbaa
 _REASONS = {"tell": "알려 달라는 부탁", "search": "찾아 달라는 부탁", "know": "아는지 물음", "wonder": "궁금하다는 말", "please": "부탁하는 말", "keep": "해 달라는 부탁"}
 EMBEDDED = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지 는가 ᆫ가 은가 던가 나 을까 ᆯ까 냐 니".split())
 _ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 래 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
@@ -27,7 +27,7 @@ def strip_josa(toks:Sequence[Token], stop:int) -> int:
                     or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요"))): stop -= 1
     return stop
 
-# %% ../nbs/02_korean_question.ipynb #2c8fc03a
+# %% ../nbs/02_korean_question.ipynb #622f8114
 def _inner(toks:Sequence[Token], i:int) -> tuple[int, str]:
     "One layer into a predicate: (the stem inside, the name of the layer), ('', same) where there is none."
     t = toks[i]
@@ -78,17 +78,19 @@ def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> 
     left = start
     while left and (toks[left-1].tag == "MAG" or toks[left-1].form in ("좀", "한번")) and toks[left-1].form not in ("안", "못", "왜", "언제", "어떻게"): left -= 1
     clause = left and (toks[left-1].form in EMBEDDED and toks[left-1].tag in ("EC", "EF") or toks[left-1].tag in ("JKO", "JX") and toks[left-2].form in EMBEDDED)
+    named = left and toks[left-1].tag == "NNG" and left > 1 and toks[left-2].form in EMBEDDED and toks[left-2].tag == "EC"   # 언제인지 날짜
     if kind in ("tell", "search", "keep"):
         bare = not layers - {"try"}
         if bare and form not in _ORDER: return stop, ""
         if "give" not in layers and not bare and not (clause and kind == "search" and layers == {"can"}): return stop, ""
-        if not clause and find_wh(toks, 0, left) and form not in ("십시오", "시오", "세요") and toks[left-1].tag not in _JOSA: return stop, ""
+        if not clause and not named and find_wh(toks, 0, left) and form not in ("십시오", "시오", "세요") and toks[left-1].tag not in _JOSA: return stop, ""
     if kind == "know" and (not (layers & {"can", "want", "state"} or _asking(form) or form in ("어", "어요", "세요", "아요")) or (find_wh(toks, 0, left) and not clause)): return stop, ""
     if kind == "know" and not layers and "want" not in layers and not clause and toks[left-1].tag[0] not in "NJ": return stop, ""
+    if (key == "모르" or key == "보" and "give" not in layers) and not clause: return stop, ""
     if kind == "keep": return start+1, f"'{key}': {_REASONS[kind]}"
     return left, f"'{key}': {_REASONS[kind]}"
 
-# %% ../nbs/02_korean_question.ipynb #833b8723
+# %% ../nbs/02_korean_question.ipynb #dc7485c1
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -125,15 +127,15 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
         if after in _ANY and not (kind in ("count", "howmuch") and after in ("나", "이나")) or after == "ᆫ가" and j+2 < stop and toks[j+2].tag[0] in "JN": i = j; continue
         if kind == "where" and j < stop and toks[j].form == "다" and toks[j].start == t.end: j += 1
         if kind == "count" and j < stop and (toks[j].form == "만" and toks[j].tag == "NNB" or toks[j].form == "째" and noun != "번"): i = j; continue   # 며칠 만에
-        if kind == "count" and j < stop and toks[j].form == "짜리": j += 1
-        if kind == "count" and j < stop and toks[j].form in ("동안", "간") and toks[j].tag in ("NNG", "NNB", "XSN"): j += 1; noun = "동안"
+        if kind in ("count", "howmuch") and j < stop and toks[j].form == "짜리": j += 1
+        if kind == "count" and j < stop and toks[j].form in ("동안", "간") and toks[j].tag in ("NNG", "NNB", "XSN"): j += 1; noun = noun if noun in ("시간", "분", "초") else "동안"
         josa = toks[j].form if j < stop and toks[j].tag[0] == "J" else ""
         while j < stop and (toks[j].tag[0] == "J" and (toks[j].tag != "JKG" or kind == "count") or toks[j].form in ("쯤", "정도", "씩", "경")): j += 1
         found.append(Wh(kind, i, j, josa, noun)); i = j
     backs = [k for k in range(start, stop) if toks[k].tag == "EC" and toks[k].form in ("는데", "ᆫ데", "은데", "지만")]
     return [w for w in found if w.kind in ("why", "how") or not any(w.stop <= k < stop-1 for k in backs)]   # 몇 개 있는데 ...: background, no question
 
-# %% ../nbs/02_korean_question.ipynb #cc6163ce
+# %% ../nbs/02_korean_question.ipynb #080b5e84
 @dataclass(slots=True)
 class Lexicon:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
@@ -173,7 +175,7 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
         if any(f in _DAY or f.endswith("요일") for f in scale): return "시간"
         return "날짜" if light else "날" if any(f in ("주", "주말") for f in scale) else "시기"
     if w.kind == "where": return "" if said("곳", "장소", "위치", "지역", "데", "역", "부서", "기관", "처", "나라", "도시") else ("장소" if name.endswith(tuple(lex("event"))) or w.josa in ("에서", "서") else "" if w.start and _described(toks, w.start) else "위치") if light else "장소" if w.josa in ("에서", "서") else "곳"
-    if w.kind == "who": return "" if said("사람", "자", "인", "분", "장", "주인공", "담당자") else "사람"
+    if w.kind == "who": return "" if said("사람", "자", "인", "분", "장", "주인공", "담당자") or light and name else "사람"
     if w.kind == "what": return "" if light else "것"
     if w.kind == "why": return "이유"
     if w.kind == "how": return "방법"
@@ -190,11 +192,11 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
         noun = lex("counter").get(w.noun, w.noun + " 수")
         if w.noun in ("며칠", "일", "날") and (light and w.josa not in ("동안", "간") or w.josa == "에"): return "" if said("일", "날짜", "날") else "날짜"
         if noun in ("개수", "인원", "건수") and name and light: noun = "수"
-        if noun == "비율" and name.endswith(("률", "율", "도", "량", "확률")): return ""
+        if light and noun in ("온도", "비율", "점수", "시간", "인원") and name.endswith(("률", "율", "도", "량", "확률", "기온", "점", "점수", "시간", "시각", "인원")): return ""
         return "" if said(noun, noun.split()[-1]) or noun == "-" else noun
     return w.noun or "것"
 
-# %% ../nbs/02_korean_question.ipynb #537884b6
+# %% ../nbs/02_korean_question.ipynb #df60e75c
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
 _COMPRESS = frozenset("방법 시기 기한 장소 이유 시간 날짜 횟수 금액".split()) | {"시작 시기"}
 
@@ -256,7 +258,7 @@ def ask_for(text:str, toks:Sequence[Token], lex:Lexicon, drop:set[int], swap:dic
         if stop and toks[stop-1].form in ("가능", "필요") and stop > 1: return _phrase(text, toks, 0, stop, drop, swap) + " 여부", [*why, "명사로 물음"]
         return _phrase(text, toks, 0, stop, drop, swap), why or ["명사로 물음"]
     whs = find_wh(toks, 0, p.stem)
-    if toks[p.stem].form == "어떡하" and not p.past:
+    if toks[p.stem].form in ("어떡하", "어쩌", "어찌하") and toks[p.stem].tag == "VV" and not p.past:
         end = p.stem
         hang = predicate_at(toks, end) if end and toks[end-1].tag == "EC" else None
         if hang: return render(text, toks, 0, hang.stem, drop, swap) + _glue(toks, hang.stem) + inflect(toks, hang, "modify") + " 경우 조치 방법", [*why, "'어떡하'을(를) 물음: '조치 방법'"]
@@ -264,11 +266,12 @@ def ask_for(text:str, toks:Sequence[Token], lex:Lexicon, drop:set[int], swap:dic
     if toks[p.stem].form == "어떻" : return _phrase(text, toks, 0, p.stem, drop, swap), [*why, "'어떤지': 그것을 물음"]
     if not (asked or whs or _asking(toks[p.ending].form) or (toks[p.ending].form in EMBEDDED)): return None
     if why and toks[p.ending].tag == "EC" and toks[p.ending].form in ("면", "으면", "다면", "ᆫ다면"): return render(text, toks, 0, p.stem, drop, swap) + _glue(toks, p.stem) + inflect(toks, p, "modify") + " 경우", why
+    if why and toks[p.ending].tag == "EC" and toks[p.ending].form.endswith("던데"): return _whether(text, toks, p, drop, swap, why)
     if toks[p.ending].tag == "EC" and toks[p.ending].form not in EMBEDDED and not (whs and toks[p.ending].form in ("어", "는데", "ᆫ데", "고")) and not _asking(toks[p.ending].form): return None
     if whs: return _noun_for(text, toks, whs, p.stem, p, lex, drop, swap, why)
     return _whether(text, toks, p, drop, swap, why)
 
-# %% ../nbs/02_korean_question.ipynb #0b979f35
+# %% ../nbs/02_korean_question.ipynb #5398c99d
 def _whether(text, toks, p:Predicate, drop, swap, why):
     "A yes/no question: -는지, or '... 여부' where a noun carries it."
     t, i = toks[p.stem], p.stem
@@ -306,7 +309,9 @@ def _moved(toks:Sequence[Token], whs, cut) -> range | None:
     if not first or stop - first > 1 or stop > first and toks[first].tag == "JX" or toks[first-1].tag not in ("NNG", "NNP", "XSN") or toks[first-1].form in _TIMES: return None
     k = first-1
     while k and toks[k-1].tag in ("NNG", "NNP", "XSN", "XPN", "SL") and toks[k-1].form not in _TIMES and not toks[k-1].form.endswith(("월", "주", "일", "년")): k -= 1
-    return None if k and toks[k-1].tag in ("ETM", "JKG", "MM", "SN", "NR", "JC", "XSN") or any(j in cut for j in range(k, stop)) else range(k, stop)
+    return None if k and toks[k-1].tag in ("ETM", "JKG", "MM", "SN", "NR", "JC", "XSN", "NNB") or any(j in cut for j in range(k, stop)) else range(k, stop)
+
+_LASTS = frozenset("오 내리 불 끼 이어지 계속되 지속되 남 살 머무르 걸리 가 있".split())   # what lasts has a period, not a deadline
 
 def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
     "A question with a question word: the noun it asks for, after what says of which."
@@ -326,6 +331,7 @@ def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
     if len(whs) > 1 and whs[0].kind == "which" and whs[0].noun and whs[-1].kind != "which": cut -= set(range(whs[0].start, whs[0].stop)); whs = whs[1:]
     nouns = list(dict.fromkeys(n for w in whs if (n := _target(w, toks, i, light, lex))))
     if {"기한", "시작 시기"} <= set(nouns) or {"부터", "까지"} <= {w.josa for w in whs}: nouns = ["기간"]
+    if "기한" in nouns and p is not None and t.tag == "VV" and not _inner(toks, i)[1] and not any(x.tag == "JKO" for x in toks[:i]) and t.form in _LASTS: nouns[nouns.index("기한")] = "기간"
     noun = " 및 ".join(nouns)
     if len(nouns) > 1 and "것" in nouns: nouns = ["것", *(n for n in nouns if n != "것")]; noun = " 및 ".join(nouns) if len(nouns) < 3 else ", ".join(nouns)
     if whs[-1].kind == "what" and t is not None and t.form == "다르" and near: return (_phrase(text, toks, 0, i, cut, swap) + " 차이").strip(), [*why, "무엇이 다른지 물음: '차이'"]
@@ -357,7 +363,7 @@ def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
     moved = _moved(toks, whs, cut) if not light and (whs[0].kind != "what" or t.tag in ("VV", "VX") and whs[0].josa not in ("가", "이") or toks[i-1].form == "필요") else None
     m = whs[0].start
     if not moved and m and toks[m-1].tag == "JX" and toks[m-1].form in ("은", "는", "ᆫ"): cut.add(m-1)
-    if moved: cut |= set(moved); noun = (render(text, toks, moved.start, strip_josa(toks, moved.stop), set(), swap) + " " + (noun if noun not in ("것", "") and whs[-1].kind != "what" and not toks[moved.stop-1].form.endswith(noun) else "")).strip()
+    if moved: cut |= set(moved); noun = (render(text, toks, moved.start, strip_josa(toks, moved.stop), set(), swap) + " " + (noun if noun not in ("것", "") and whs[-1].kind != "what" and not toks[strip_josa(toks, moved.stop)-1].form.endswith(noun) else "")).strip()
     form = toks[p.ending].form.removesuffix("요")
     head = render(text, toks, 0, i, cut, swap)
     glue = " " if head and toks[i-1].end <= t.start and (i-1 in cut or toks[i-1].end < t.start) else ""

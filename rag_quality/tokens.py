@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['TokenTable', 'analyze_corpus', 'corpus_tokens']
 
-# %% ../nbs/03_tokens.ipynb #169c0ac7
+# %% ../nbs/03_tokens.ipynb #f72a9538
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 from .core import cache_load, cache_save, content_hash, progress
 from .korean import KiwiTokenizer, nfc, shared_kiwi
 
-# %% ../nbs/03_tokens.ipynb #e426bf7b
+# %% ../nbs/03_tokens.ipynb #d60957d3
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenTable:
     "The morphemes of a list of texts: a vocabulary of (form, tag, kiwi id) and, text after text, indices into it."
@@ -35,12 +35,12 @@ class TokenTable:
         kept = keep[self.ids]
         return texts[kept], self.ids[kept]
 
-# %% ../nbs/03_tokens.ipynb #10b2d5b7
+# %% ../nbs/03_tokens.ipynb #5015e9b6
 _PARTS = ("forms", "tags", "kiwi_ids", "ids", "starts")
 
 def _analyse(texts:Sequence[str], key:str) -> TokenTable:
     vocab, ids, starts = {}, [], [0]
-    stream = shared_kiwi().tokenize(map(nfc, texts))
+    stream = shared_kiwi().tokenize(nfc(t.encode("utf8", "replace").decode("utf8")) for t in texts)   # half a character would stop Kiwi
     for tokens in progress(stream, "형태소 분석", total=len(texts)) if len(texts) >= 500 else stream:
         ids.extend(vocab.setdefault((t.form.lower(), t.tag.split("-")[0], -1 if t.oov else t.id), len(vocab)) for t in tokens)
         starts.append(len(ids))
@@ -60,7 +60,7 @@ def _restore(saved:dict|None, n_texts:int, key:str) -> TokenTable|None:
     fits = fits and (not len(ids) or 0 <= ids.min() <= ids.max() < len(forms))
     return TokenTable(forms, tags, kiwi_ids, ids, starts, key) if fits else None
 
-# %% ../nbs/03_tokens.ipynb #281a221e
+# %% ../nbs/03_tokens.ipynb #52f7e272
 _recent: OrderedDict[str, TokenTable] = OrderedDict()   # the tables used last, so that several indexes share one
 
 def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, in memory and on disk, by content
@@ -80,7 +80,7 @@ def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, i
     if len(_recent) > 4: _recent.popitem(last=False)
     return table
 
-# %% ../nbs/03_tokens.ipynb #65a2062d
+# %% ../nbs/03_tokens.ipynb #539cc67a
 def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, cache:bool=True) -> list[list[str]]:
     "The tokens of many texts: from the shared table for a `KiwiTokenizer`, by `tokenizer.many` or one by one for any other."
     texts = list(texts)
