@@ -4,7 +4,8 @@ A table has a row a word: the dictionary form, its class, and the forms written 
 in use, '-' where there is none). A word is right only when every cell is exactly what `conjugate` makes for it, and when
 `MorphologicalExpander` (default depth) gives the first four cells of all the word's rows and no other form of the word.
 Without arguments, the tables beside this script: conjugation_table.tsv (100 words, every irregular class, the target),
-conjugation_further.tsv (103 words) and conjugation_unseen.tsv (76 words, written after the lists of stems were final).
+conjugation_further.tsv (103 words; 101 were right at first, then two lists of stems were corrected) and conjugation_unseen.tsv
+(76 words, written after that, all right when first run).
 """
 import argparse, sys
 from collections import defaultdict

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ENDINGS', 'MAX_DEPTH', 'Lexeme', 'irregular_class', 'is_exist', 'known', 'lexeme', 'conjugate', 'readings']
 
-# %% ../nbs/02_korean_conjugation.ipynb #57b85a8d
+# %% ../nbs/02_korean_conjugation.ipynb #32a947cc
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_conjugation.ipynb #d50af3d8
+# %% ../nbs/02_korean_conjugation.ipynb #aa3bb8c4
 _D_LAST, _D_STEMS = frozenset("듣 긷 싣 붇 눋 컫".split()), frozenset("걷 묻 깨닫 내닫 치닫 되묻 캐묻 따져묻 내걷 거닐걷".split())
 _B_LAST, _B_STEMS = frozenset("잡 입 씹 접 집 뽑 업 좁 꼽".split()), frozenset("굽 곱 수줍 뵙 찾아뵙 잡숩".split())   # regular
 _S_LAST = frozenset("짓 낫 붓 잇 긋 젓 잣".split())
@@ -54,7 +54,7 @@ def irregular_class(stem:str, verb:bool=True, hint:str=""  # Kiwi's suffix for h
         return "" if any(stem.endswith(e) for e in _EU_LAST) else "르"
     return "우" if stem in ("푸", "퍼푸") else ""
 
-# %% ../nbs/02_korean_conjugation.ipynb #431c6a4a
+# %% ../nbs/02_korean_conjugation.ipynb #4a671286
 _ADJECTIVE = frozenset("""춥 덥 맵 많 좋 싫 옳 짧 높 낮 넓 좁 깊 얕 얇 두껍 무겁 가볍 쉽 어렵 같 다르 옅 짙 가늘 젊 둥글 맑 드물 떫 기막히 괜찮 귀찮 하찮 점잖 편찮
 못생기 잘생기 못되 잘나 못나 오래되 막되 앳되 헛되 참되 뛰어나 빼어나 동떨어지 되바라지 뒤늦 때늦 알맞 걸맞 남다르 색다르 배부르 목마르 게으르 서투르 서툴 재빠르 빠르 바쁘 나쁘 예쁘
 기쁘 슬프 아프 고프 질기 끈질기 거칠 붉 희 푸르 낡 비싸 값비싸 멀 가깝 그르 올바르 똑바르 쓰라리 힘차 벅차 알차 당차 값지 멋지 건방지 기름지 야무지 모질 낯설 시리 쓰리 비리 잦 느리
@@ -86,7 +86,7 @@ def lexeme(stem:str, tag:str="VV"  # as Kiwi writes it: VV, VV-I, VA-R, XSV, ...
     elif kind == "VV" and not known(stem, "VV") and known(stem, "VA"): verb = False
     return Lexeme(stem, verb, irregular_class(stem, verb, hint))
 
-# %% ../nbs/02_korean_conjugation.ipynb #7c96be6c
+# %% ../nbs/02_korean_conjugation.ipynb #73410c19
 ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag, kind in (row.split() for row in """\
 -ㄴ/은 1 ᆫ ETM any
 -ㄹ/을 1 ᆯ ETM any
@@ -124,7 +124,7 @@ ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag
 """.splitlines()))
 MAX_DEPTH = max(e[1] for e in ENDINGS)
 
-# %% ../nbs/02_korean_conjugation.ipynb #3df09afa
+# %% ../nbs/02_korean_conjugation.ipynb #49f67f85
 _SHORT = {"머물": "머무르", "서둘": "서두르", "서툴": "서투르", "갖": "가지", "딛": "디디", "내딛": "내디디", "건들": "건드리", "뵙": "뵈", "찾아뵙": "찾아뵈"}
 _DEFECTIVE = {"데리": ("-아/어", "-고", "-(으)러"), "더불": ("-아/어",), "관하": ("-ㄴ/은", "-아/어"), "의하": ("-ㄴ/은", "-ㄹ/을", "-아/어", "-(으)면"),
               "인하": ("-ㄴ/은", "-아/어", "-아서/어서"), "말미암": ("-ㄴ/은", "-아/어"), "불구하": ("-고",), "가로": ()}
@@ -151,7 +151,7 @@ def _infinitive(w:Lexeme) -> list[str]:
     elif vowel == "ㅗ" and last not in "오": forms.append(stem + "아")
     return forms
 
-# %% ../nbs/02_korean_conjugation.ipynb #c99d879e
+# %% ../nbs/02_korean_conjugation.ipynb #b662052b
 _SHORT_EU = frozenset("갖 딛 내딛 뵙 찾아뵙".split())   # these give way before -(으)ㄴ, -(으)면, ... too
 _WITH_EU = frozenset("ᆫ ᆯ ᆷ 면 려면 며 으니 려고 러 시".split())
 
@@ -170,7 +170,7 @@ def _attach(w:Lexeme, form:str, tag:str) -> list[str]:
     parts = [(w.stem, _join_tag(w)), (head, "EP" if rest else tag)] + ([(rest, tag)] if rest else [])
     return [shared_kiwi().join(parts)]
 
-# %% ../nbs/02_korean_conjugation.ipynb #eeb87d1c
+# %% ../nbs/02_korean_conjugation.ipynb #aaeb2d1e
 @lru_cache(maxsize=8192)
 def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
     "(form, label) of a lexeme, each form once."
@@ -183,7 +183,7 @@ def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
         for f in _attach(w, form, tag): found.setdefault(f, label)
     return tuple(found.items())
 
-# %% ../nbs/02_korean_conjugation.ipynb #aa5c44de
+# %% ../nbs/02_korean_conjugation.ipynb #30f844e6
 def conjugate(word:"str|Lexeme",   # a dictionary form, '돕다', with all its readings; or one lexeme
               *, depth:int=1       # 0..3: how many endings, see `ENDINGS`
              ) -> dict[str, str]:

@@ -7,7 +7,7 @@ __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'c
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #aa52bfda
+# %% ../nbs/30_experiment.ipynb #76d2812f
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #119a60b4
+# %% ../nbs/30_experiment.ipynb #7ff1ea7f
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
@@ -59,7 +59,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #51f04372
+# %% ../nbs/30_experiment.ipynb #15afb38c
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -79,6 +79,7 @@ class System:
     name: str
     steps: Sequence[Step]
     passages: dict[str, Passage] = field(repr=False)   # doc_id -> passage
+    adds_to: str|None = None                           # the system it adds a step to; None: the row before it
 
     def _through(self, text:str) -> tuple[State, list[TraceEntry]]:
         state, trace = State(text, text), []
@@ -96,7 +97,7 @@ class System:
         "All queries: query_id -> doc_id -> score."
         return {q.query_id: dict(self._through(q.text)[0].hits) for q in progress(list(queries), self.name)}
 
-# %% ../nbs/30_experiment.ipynb #196311d4
+# %% ../nbs/30_experiment.ipynb #8544d6c6
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged."
     def apply(s):
@@ -135,27 +136,28 @@ def hybrid_step(hybrid:HybridRetriever, k:int=100) -> Step:
         return replace(s, hits=tuple(hits)), f"{detect_formality(s.query).register}: BM25 {words:.2f}, 벡터 {meaning:.2f}"
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #36134a0a
+# %% ../nbs/30_experiment.ipynb #b1d09ff4
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
 def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System]:
     "The ladder of systems from 'before' to the default pipeline, which is the last."
     passages = collection.passages
     by_id = {p.doc_id: p for p in passages}
-    spaces, morphemes = BM25Index(passages, whitespace_tokenizer), BM25Index(passages, KiwiTokenizer())
+    spaces, every, morphemes = (BM25Index(passages, t) for t in (whitespace_tokenizer, KiwiTokenizer(stop=()), KiwiTokenizer()))
     weights = register_weights(lambda q: detect_formality(q).register, morphemes.coverage)
     hybrid = HybridRetriever(morphemes, VectorStore(passages, encoder), weights_for=weights)
     rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes, k)
     expand, near, both = morphology_step(MorphologicalExpander()), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid, k)
-    rows = [(BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces, k)]),
-            ("+ Kiwi morphemes", [kiwi]),
-            ("+ colloquial", [rewrite, kiwi]),
-            ("+ morphology", [rewrite, expand, kiwi]),
-            ("+ KiwiEncoder hybrid", [rewrite, both]),
-            ("+ neighbours", [rewrite, near, both])]
-    return [System(name, steps, by_id) for name, steps in rows]
+    rows = [(BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces, k)], None),
+            ("+ Kiwi morphemes", [bm25_step("BM25 (모든 내용 형태소)", every, k)], None),
+            ("+ stop morphemes", [kiwi], None),
+            ("+ colloquial", [rewrite, kiwi], None),
+            ("+ morphology", [rewrite, expand, kiwi], None),                    # harms over an index of morphemes: not in what follows
+            ("+ KiwiEncoder hybrid", [rewrite, both], "+ colloquial"),
+            ("+ neighbours", [rewrite, near, both], None)]
+    return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #fd0fa21d
+# %% ../nbs/30_experiment.ipynb #017d0dd9
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -172,6 +174,7 @@ class Versus:
     slice: str
     result: Comparison
 
+# %% ../nbs/30_experiment.ipynb #5174dd28
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -182,6 +185,7 @@ class Experiment:
     rows: list[Row]
     comparisons: list[Versus] = field(repr=False)
     runs: dict[str, Run] = field(repr=False)
+    adds_to: dict[str, str] = field(default_factory=dict, repr=False)   # system -> the one it adds a step to
 
     def row(self, system:str, slice:str="all") -> Row:
         "The row of a system on a slice."
@@ -204,7 +208,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #ad10cbf0
+# %% ../nbs/30_experiment.ipynb #ee7a340f
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
@@ -233,9 +237,10 @@ def run_experiment(collection:Collection, systems:Sequence[System], *,
     parts = {(name, key): scored[name].subset(ids) for key, ids in slices.items() for name in scored}
     rows = [Row(name, key, s, {m: interval(s, m, seed=seed) for m in names}) for (name, key), s in parts.items()]
     order, versus = list(scored), []
-    pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (order[i-1], order[0]))
+    adds_to = {s.name: s.adds_to or order[i] for i, s in enumerate(systems[1:])}
+    pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (adds_to[a], order[i-1], order[0]))
     for key in slices:
         versus += [Versus(b, a, key, compare(parts[b, key], parts[a, key], m, seed=seed)) for b, a in pairs for m in names]
     corrected = holm([v.result.p for v in versus])
     versus = [replace(v, result=replace(v.result, p_holm=p)) for v, p in zip(versus, corrected)]
-    return Experiment(collection, split or "all", names, slices, rows, versus, runs)
+    return Experiment(collection, split or "all", names, slices, rows, versus, runs, adds_to)

@@ -6,7 +6,7 @@
 __all__ = ['CONTENT_TAGS', 'shared_kiwi', 'Morpheme', 'nfc', 'analyze', 'content_morphemes', 'KiwiTokenizer',
            'whitespace_tokenizer', 'similar_morphemes']
 
-# %% ../nbs/02_korean.ipynb #a4b7e257
+# %% ../nbs/02_korean.ipynb #b8f0d30f
 import threading, unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from functools import cache
 
 from .core import ConfigError, load_config
 
-# %% ../nbs/02_korean.ipynb #ef74f811
+# %% ../nbs/02_korean.ipynb #ee2e4ac7
 _lock = threading.Lock()
 
 @cache
@@ -35,20 +35,22 @@ class Morpheme:
     end: int     # one past the last
     lemma: str   # dictionary form: '받다' for 받/VV
 
-def nfc(text:str) -> str: "Compose Hangul written in decomposed jamo (NFD), as macOS file names are."; return unicodedata.normalize("NFC", text)
+def nfc(text:str) -> str:
+    "Compose Hangul written in decomposed jamo (NFD), as macOS file names are; broken characters (lone surrogates) become U+FFFD."
+    return unicodedata.normalize("NFC", text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 def analyze(text:str) -> list[Morpheme]:
     "The morphemes of a text, in order."
     return [Morpheme(t.form, t.tag.split("-")[0], t.start, t.end, t.lemma) for t in shared_kiwi().tokenize(nfc(text))]
 
-# %% ../nbs/02_korean.ipynb #46876541
+# %% ../nbs/02_korean.ipynb #dbe179f0
 CONTENT_TAGS = frozenset("NNG NNP NNB NR NP SN SL SH VV VA XR MAG MM W_SERIAL".split())
 
 def content_morphemes(text:str) -> list[str]:
     "Forms of the morphemes that carry meaning, in order, repeated as they occur; letters lower-cased."
     return [m.form.lower() for m in analyze(text) if m.tag in CONTENT_TAGS]
 
-# %% ../nbs/02_korean.ipynb #3bbffa8d
+# %% ../nbs/02_korean.ipynb #f35e2e77
 class KiwiTokenizer:
     "Text to content morphemes, without the stop morphemes. Callable; equal settings have equal `fingerprint`."
     def __init__(self, stop:Iterable[str]|None=None,   # stop morphemes; None: those of the configuration, (): none
@@ -76,7 +78,7 @@ def whitespace_tokenizer(text:str) -> list[str]:
     "The baseline of many search engines: lower-cased words between spaces, outer punctuation removed."
     return [w for w in (w.strip(".,?!~…·'\"()[]{}<>“”‘’「」『』:;").lower() for w in nfc(text).split()) if w]
 
-# %% ../nbs/02_korean.ipynb #00450edf
+# %% ../nbs/02_korean.ipynb #ad9dcc39
 def similar_morphemes(form:str, tag:str="NNG", k:int=10) -> list[tuple[str, str, float]]:
     "The `k` morphemes used most like `form/tag`: (form, tag, similarity in 0..1); empty where Kiwi does not know it."
     kiwi = shared_kiwi()

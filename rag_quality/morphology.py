@@ -6,7 +6,7 @@
 __all__ = ['WRITTEN', 'Unit', 'noun_units', 'joinable', 'compounds', 'predicates', 'ExpansionResult', 'expand_terms',
            'MorphologicalExpander']
 
-# %% ../nbs/11_morphology.ipynb #ada071c1
+# %% ../nbs/11_morphology.ipynb #8b97d72c
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from .core import ConfigError
 from .formality import Token, tokens
 from .korean import nfc, whitespace_tokenizer
 
-# %% ../nbs/11_morphology.ipynb #f31dd4d1
+# %% ../nbs/11_morphology.ipynb #f547cd43
 _NOUNS = frozenset("NNG NNP SL SH".split())
 _LOOSE_SUFFIX = frozenset("들 씩 님 끼리 당 쯤 여 째 경 상 별 적 하 내".split())   # not part of a compound's name
 _ADVERBIAL = frozenset("""오늘 내일 어제 모레 지금 현재 이번 다음 지난번 올해 작년 내년 금년 방금 요즘 최근 나중 처음 마지막 이후 이전 이상 이하 미만 초과 경우 때문 정도 전부 모두 대부분
@@ -54,12 +54,12 @@ def _continues(t:Token) -> bool:
     "Does the morpheme belong to the noun before it: 휴학+생, 생활+관?"
     return (t.tag == "XSN" or t.tag == "NNG" and len(t.form) == 1) and t.form not in _LOOSE_SUFFIX | _RELATIONAL
 
-# %% ../nbs/11_morphology.ipynb #459416ec
+# %% ../nbs/11_morphology.ipynb #865bd7c1
 @lru_cache(maxsize=16384)
 def joinable(left:str, right:str) -> bool:
     "Is left+right a plausible compound noun?"
-    if left == right or min(len(left), len(right)) < 2 or {left, right} & _ADVERBIAL or not re.fullmatch("[가-힣]+", left + right): return False
-    return [u.form for u in noun_units(tokens(left + right))] in ([left, right], [left + right])
+    if left == right or min(len(left), len(right)) < 2 or {left, right} & _ADVERBIAL: return False
+    return re.fullmatch("[가-힣]+", left + right) is not None and [u.form for u in noun_units(tokens(left + right))] in ([left, right], [left + right])
 
 def compounds(units:Sequence[Unit]) -> dict[str, str]:
     "Split and joined forms of neighbouring nouns: form -> why."
@@ -77,17 +77,15 @@ def compounds(units:Sequence[Unit]) -> dict[str, str]:
             if glued := a.end == b.start: found.setdefault(f"{a.form} {b.form}", "합성어 띄어 쓰기")
             if (not glued or len(run) > 2) and joinable(a.form, b.form): found.setdefault(a.form + b.form, "이웃 명사 붙여 쓰기")
         if len(run) == 3:
-            glued = run[0].end == run[1].start and run[1].end == run[2].start
-            if glued: found.setdefault(" ".join(u.form for u in run), "합성어 띄어 쓰기")
+            if run[0].end == run[1].start and run[1].end == run[2].start: found.setdefault(" ".join(u.form for u in run), "합성어 띄어 쓰기")
             elif all(joinable(a.form, b.form) for a, b in zip(run, run[1:])): found.setdefault("".join(u.form for u in run), "이웃 명사 붙여 쓰기")
         i = j + 1
     return found
 
-# %% ../nbs/11_morphology.ipynb #e5112bd3
+# %% ../nbs/11_morphology.ipynb #794220cd
 _LIGHT = frozenset("하 되 있 않 말 싶 그러 이러 저러 어쩌 어떡하 그렇 이렇 저렇 어떻 그러하 이러하 어떠하 같 아니 알려주 알려드리 가르쳐주 궁금하".split())
 _RELATION = frozenset("관하 대하 의하 인하 위하 따르 통하 비하 비롯하 반하 불구하".split())   # after a particle they only relate: '휴학에 관한'
 _HELPER = re.compile(r"(.+)(주|보|드리|버리|놓|두)$")
-_STEM_TAGS = frozenset("VV VA XSV XSA".split())
 
 @lru_cache(maxsize=8192)
 def _inner(stem:str) -> Lexeme | None:
@@ -97,35 +95,62 @@ def _inner(stem:str) -> Lexeme | None:
     if len(toks) != 2 or toks[0].tag != "VV" or toks[1].tag not in ("EC", "EF") or toks[1].form not in ("어", "아"): return None
     return lexeme(toks[0].form, toks[0].full)
 
+def _noun_verb(toks:Sequence[Token], i:int, light:bool) -> list[Lexeme]:
+    "Of 하다, 되다, 스럽다 at i: the verb of the noun before it, and of the whole compound (신청하다, 수강신청하다)."
+    k = i - 1
+    while k > 0 and toks[k].tag == "XSN" and toks[k-1].end == toks[k].start: k -= 1
+    if k < 0 or toks[k].tag not in ("NNG", "NNP", "XR", "SL", "MAG"): return []
+    if toks[k].tag == "NNP" and known(toks[k].form, "NNP"): return []    # a name, misread: 한국+한
+    if k and toks[k-1].tag == "XPN" and toks[k-1].end == toks[k].start: k -= 1
+    stem = "".join(t.form for t in toks[k:i+1])
+    if stem in _LIGHT and not light: return []
+    found = [lexeme(stem, toks[i].full)]
+    while k and toks[k-1].tag in ("NNG", "NNP", "XPN") and toks[k-1].end == toks[k].start: k -= 1; stem = toks[k].form + stem
+    return found if stem == found[0].stem else [*found, lexeme(stem, toks[i].full)]
+
+def _compound(toks:Sequence[Token], i:int) -> Lexeme | None:
+    "A dictionary verb that Kiwi took apart: 뛰+어+나 -> 뛰어나, 맛+없 -> 맛없, 못+하 -> 못하."
+    t, before = toks[i], toks[i-1]
+    if i == 0 or before.end < t.start: return None
+    if before.tag == "EC" and before.form == "어" and i > 1 and toks[i-2].tag in ("VV", "VA"):
+        head = next((f for f, label in conjugate(lexeme(toks[i-2].form, toks[i-2].full)).items() if label == "-아/어"), "")
+    elif before.tag == "NNG" and t.form in ("있", "없") or (before.form, t.form) == ("못", "하"): head = before.form
+    else: return None
+    stem = head + t.form
+    return next((lexeme(stem, tag) for tag in ("VV", "VA") if known(stem, tag)), None)
+
+# %% ../nbs/11_morphology.ipynb #2b5e83dc
+_OPEN_L = {"아": "알", "노": "놀", "우": "울", "여": "열"}   # 아는 사람, read as a noun + 는
+
+def _restored(stem:str) -> str:
+    "저무 -> 저물: an unknown open stem that is a known one without its ㄹ."
+    if (ord(stem[-1]) - 0xAC00) % 28 or known(stem, "VV") or known(stem, "VA"): return stem
+    long = stem[:-1] + chr(ord(stem[-1]) + 8)
+    return long if known(long, "VV") or known(long, "VA") else stem
+
 def predicates(toks:Sequence[Token], light:bool=False   # keep the light ones (하다, 되다, 있다) too
-              ) -> list[tuple[Lexeme, Token]]:
-    "The verbs and adjectives that carry meaning, with the token of their stem."
+              ) -> list[Lexeme]:
+    "The verbs and adjectives that carry meaning, in order."
     found = []
     for i, t in enumerate(toks):
-        if t.tag not in _STEM_TAGS and not (light and t.tag == "VX"): continue
-        if t.tag in ("XSV", "XSA"):
-            k = i - 1
-            while k > 0 and toks[k].tag == "XSN" and toks[k-1].end == toks[k].start: k -= 1
-            if k < 0 or toks[k].tag not in ("NNG", "NNP", "XR", "SL", "MAG"): continue
-            if toks[k].tag == "NNP" and known(toks[k].form, "NNP"): continue    # a name: 한국+한, misread
-            if k and toks[k-1].tag == "XPN" and toks[k-1].end == toks[k].start: k -= 1
-            stem = "".join(u.form for u in toks[k:i+1])
-            if stem in _LIGHT and not light: continue
-            found.append((lexeme(stem, t.full), t))
-            while k and toks[k-1].tag in ("NNG", "NNP", "XPN") and toks[k-1].end == toks[k].start: k -= 1; stem = toks[k].form + stem
-            if stem != found[-1][0].stem: found.append((lexeme(stem, t.full), t))
-            continue
-        if t.form == "하" and i and toks[i-1].tag in ("SL", "NNG") and toks[i-1].end in (t.start, t.start - 1) and len(toks[i-1].form) > 1:
-            found.append((lexeme(toks[i-1].form + "하"), t)); continue      # 휴학 하려면, drop하려면
-        if not "가" <= t.form[-1] <= "힣" or (t.form in _LIGHT and not light): continue
-        if t.form in _RELATION and i and toks[i-1].tag in ("JKB", "JKO") and not light: continue
-        tag = t.full
-        if t.tag == "VA" and i and toks[i-1].tag == "JKO" and known(t.form, "VV"): tag = "VV"   # an object makes it a verb
-        if (inner := _inner(t.form)): found.append((inner, t))
-        found.append((lexeme(t.form, tag), t))
+        before = toks[i-1] if i else None
+        if t.tag in ("XSV", "XSA"): found += _noun_verb(toks, i, light); continue
+        if t.tag == "JX" and t.form == "는" and before and before.tag[0] == "N" and before.form in _OPEN_L and i+1 < len(toks) and toks[i+1].tag == "NNG":
+            found.append(lexeme(_OPEN_L[before.form])); continue
+        if t.tag not in ("VV", "VA", "VX") or not "가" <= t.form[-1] <= "힣": continue
+        if (whole := _compound(toks, i)):
+            if before.tag == "EC" and found and not _HELPER.fullmatch(whole.stem): found.pop()     # 도와주다 keeps 돕다
+            if whole.stem not in _LIGHT: found.append(whole)
+        elif t.tag == "VX" and before and before.tag == "EC" and not light: continue      # -고 싶다, -지 않다
+        elif t.form == "하" and before and before.tag in ("SL", "NNG") and t.start - before.end <= 1 < len(before.form): found.append(lexeme(before.form + "하"))
+        elif not light and (t.form in _LIGHT or t.form in _RELATION and before and before.tag in ("JKB", "JKO")): continue
+        else:
+            object_ = t.tag == "VA" and before and before.tag == "JKO" and known(t.form, "VV")     # an object makes it a verb
+            if (inner := _inner(t.form)): found.append(inner)
+            found.append(lexeme(_restored(t.form), "VV" if object_ else t.full))
     return found
 
-# %% ../nbs/11_morphology.ipynb #125a906a
+# %% ../nbs/11_morphology.ipynb #88a02fed
 @dataclass(frozen=True, slots=True)
 class ExpansionResult:
     "A query's terms: those it has, then the added ones."
@@ -146,7 +171,7 @@ class ExpansionResult:
                 if t not in own: new[t] = max(new.get(t, 0.0), self.weight[term])
         return own | new
 
-# %% ../nbs/11_morphology.ipynb #972fe383
+# %% ../nbs/11_morphology.ipynb #d7bc7f8f
 _MODES = ("noun", "full")
 _MAX_CHARS = 2000     # of a longer text only the beginning is expanded
 _EDGE = ".,?!~…·'\"()[]{}<>“”‘’「」『』:;"
@@ -158,8 +183,8 @@ def _check_depth(depth) -> int:
 
 def _lexemes(words:Sequence[str], toks:Sequence[Token], units:Sequence[Unit]) -> list[Lexeme]:
     "What to conjugate: all readings of a lone dictionary form, else the predicates in context."
-    bare = readings(words[0]) if len(words) == 1 else ()
-    found = [w for w, _ in predicates(toks)] or [w for w, _ in predicates(toks, light=True) if not units]
+    bare = [x for w in (readings(words[0]) if len(words) == 1 else ()) for x in (_inner(w.stem), w) if x]
+    found = predicates(toks) or ([] if units else predicates(toks, light=True))
     if bare and any(t.tag in ("XSV", "XSA") for t in toks): found = [*bare, *found]     # 수강신청하다: 신청하다 too
     elif bare: found = bare
     return list(dict.fromkeys(found))
@@ -186,7 +211,7 @@ def expand_terms(query:str, mode:str="full", depth:int=1) -> ExpansionResult:
     terms = (*own, *added)
     return ExpansionResult(query, terms, tuple(added), own | added, {t: weight.get(t, 1.0) for t in terms}, mode, depth)
 
-# %% ../nbs/11_morphology.ipynb #0e438551
+# %% ../nbs/11_morphology.ipynb #7fab0e27
 class MorphologicalExpander:
     "Adds conjugated, split and joined forms to a query. Remembers the last `cache_size` queries."
     def __init__(self, *, depth:int=1, cache_size:int=4096):

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['EMBEDDED', 'strip_josa', 'peel_request', 'Wh', 'find_wh', 'Lexicon', 'requests_noun', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #aec928cf
+# %% ../nbs/02_korean_question.ipynb #d3e83187
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .formality import Token, tokens
 from .predicate import MARKS, STEMS, Predicate, inflect, last_word, must, predicate_at, render
 
-# %% ../nbs/02_korean_question.ipynb #540ffbaa
+# %% ../nbs/02_korean_question.ipynb #a0ef0d64
 _REASONS = {"tell": "알려 달라는 부탁", "search": "찾아 달라는 부탁", "know": "아는지 물음", "wonder": "궁금하다는 말", "please": "부탁하는 말", "keep": "해 달라는 부탁"}
 EMBEDDED = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지 는가 ᆫ가 은가 던가 나 을까 ᆯ까 냐 니".split())
 _ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 래 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
@@ -27,7 +27,7 @@ def strip_josa(toks:Sequence[Token], stop:int) -> int:
                     or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요"))): stop -= 1
     return stop
 
-# %% ../nbs/02_korean_question.ipynb #622f8114
+# %% ../nbs/02_korean_question.ipynb #760ab4ae
 def _inner(toks:Sequence[Token], i:int) -> tuple[int, str]:
     "One layer into a predicate: (the stem inside, the name of the layer), ('', same) where there is none."
     t = toks[i]
@@ -51,7 +51,9 @@ def _inner(toks:Sequence[Token], i:int) -> tuple[int, str]:
 
 def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> tuple[int, str]:
     "Where the sentence ends without its request ('알려 줄래'), and why; the same `stop` and '' where it makes none."
-    if stop > 2 and toks[stop-1].form in ("분", "사람") and toks[stop-2].form == "는" and toks[stop-3].form == "알": return stop-3, "아는 사람을 찾는 말"
+    if stop > 3 and toks[stop-1].form in ("분", "사람") and toks[stop-2].form == "는":
+        k = stop-3 - (toks[stop-3].tag == "EP")
+        if toks[k].form == "알": return k, "아는 사람을 찾는 말"
     if stop > 1 and toks[stop-1].form == "아니" and toks[stop-1].tag in ("IC", "MAG") and (toks[stop-2].tag[0] == "N" or toks[stop-2].form in EMBEDDED): return stop-1, f"'아니': {_REASONS['know']}"
     p = predicate_at(toks, stop)
     if p and toks[p.ending].tag == "EC" and toks[p.ending].form in ("어서", "어", "고") and requests.get(toks[p.stem-1].form + "하" if toks[p.stem].tag == "XSV" else toks[p.stem].form) == "search" and p.ending+1 < len(toks):
@@ -90,7 +92,7 @@ def peel_request(toks:Sequence[Token], stop:int, requests:Mapping[str, str]) -> 
     if kind == "keep": return start+1, f"'{key}': {_REASONS[kind]}"
     return left, f"'{key}': {_REASONS[kind]}"
 
-# %% ../nbs/02_korean_question.ipynb #dc7485c1
+# %% ../nbs/02_korean_question.ipynb #033f21c6
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -135,7 +137,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
     backs = [k for k in range(start, stop) if toks[k].tag == "EC" and toks[k].form in ("는데", "ᆫ데", "은데", "지만")]
     return [w for w in found if w.kind in ("why", "how") or not any(w.stop <= k < stop-1 for k in backs)]   # 몇 개 있는데 ...: background, no question
 
-# %% ../nbs/02_korean_question.ipynb #080b5e84
+# %% ../nbs/02_korean_question.ipynb #dfe11410
 @dataclass(slots=True)
 class Lexicon:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
@@ -175,7 +177,7 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
         if any(f in _DAY or f.endswith("요일") for f in scale): return "시간"
         return "날짜" if light else "날" if any(f in ("주", "주말") for f in scale) else "시기"
     if w.kind == "where": return "" if said("곳", "장소", "위치", "지역", "데", "역", "부서", "기관", "처", "나라", "도시") else ("장소" if name.endswith(tuple(lex("event"))) or w.josa in ("에서", "서") else "" if w.start and _described(toks, w.start) else "위치") if light else "장소" if w.josa in ("에서", "서") else "곳"
-    if w.kind == "who": return "" if said("사람", "자", "인", "분", "장", "주인공", "담당자") or light and name else "사람"
+    if w.kind == "who": return "" if said("사람", "자", "인", "분", "장", "주인공", "담당자") or light and name and toks[stop].tag == "VCP" else "사람"
     if w.kind == "what": return "" if light else "것"
     if w.kind == "why": return "이유"
     if w.kind == "how": return "방법"
@@ -196,7 +198,7 @@ def _target(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> st
         return "" if said(noun, noun.split()[-1]) or noun == "-" else noun
     return w.noun or "것"
 
-# %% ../nbs/02_korean_question.ipynb #df60e75c
+# %% ../nbs/02_korean_question.ipynb #6af87cd7
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
 _COMPRESS = frozenset("방법 시기 기한 장소 이유 시간 날짜 횟수 금액".split()) | {"시작 시기"}
 
@@ -271,7 +273,7 @@ def ask_for(text:str, toks:Sequence[Token], lex:Lexicon, drop:set[int], swap:dic
     if whs: return _noun_for(text, toks, whs, p.stem, p, lex, drop, swap, why)
     return _whether(text, toks, p, drop, swap, why)
 
-# %% ../nbs/02_korean_question.ipynb #5398c99d
+# %% ../nbs/02_korean_question.ipynb #9860045d
 def _whether(text, toks, p:Predicate, drop, swap, why):
     "A yes/no question: -는지, or '... 여부' where a noun carries it."
     t, i = toks[p.stem], p.stem
@@ -281,6 +283,8 @@ def _whether(text, toks, p:Predicate, drop, swap, why):
     if t.tag in ("XSV", "XSA") and t.form in ("하", "되", "시키") and (t.tag == "XSV" or toks[i-1].form in ("필요", "가능")) and toks[i-1].tag == "NNG" or t.tag == "VV" and t.form in ("하", "되") and toks[i-1].tag == "NNG" and toks[i-1].end < t.start: k = _verbal_noun(toks, i)
     elif layer == "state" and toks[inner].tag == "XSV" and toks[inner].form == "되" and toks[i-1].tag == "EC" and toks[i-1].form == "어": k, i = _verbal_noun(toks, inner), inner
     elif layer == "can" and toks[inner].tag == "XSV" and toks[inner].form == "하": k, tail, i = _verbal_noun(toks, inner), " 가능 여부", inner
+    if layer == "state" and k < 0 and not p.past and (toks[inner].form == "지" or toks[inner].form.endswith(("지", "기", "히"))) and toks[i-1].form == "어":   # 켜져 있나: 켜졌는지
+        p, i = Predicate(inner, True, p.ending, p.stop), inner; t = toks[inner]
     if k >= 0 and not coming:
         cut = set(drop) | ({k-1} if k and (toks[k-1].tag in ("JKO", "JKS") or toks[k-1].tag == "JX") else set())
         return render(text, toks, 0, i, cut, swap) + tail, [*why, f"예/아니요를 물음: '{tail.strip()}'"]
@@ -331,6 +335,7 @@ def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
     if len(whs) > 1 and whs[0].kind == "which" and whs[0].noun and whs[-1].kind != "which": cut -= set(range(whs[0].start, whs[0].stop)); whs = whs[1:]
     nouns = list(dict.fromkeys(n for w in whs if (n := _target(w, toks, i, light, lex))))
     if {"기한", "시작 시기"} <= set(nouns) or {"부터", "까지"} <= {w.josa for w in whs}: nouns = ["기간"]
+    if "기한" in nouns and p is not None and t.tag == "XSV" and toks[i-1].form in ("지속", "계속", "유지", "진행", "운영"): nouns[nouns.index("기한")] = "기간"
     if "기한" in nouns and p is not None and t.tag == "VV" and not _inner(toks, i)[1] and not any(x.tag == "JKO" for x in toks[:i]) and t.form in _LASTS: nouns[nouns.index("기한")] = "기간"
     noun = " 및 ".join(nouns)
     if len(nouns) > 1 and "것" in nouns: nouns = ["것", *(n for n in nouns if n != "것")]; noun = " 및 ".join(nouns) if len(nouns) < 3 else ", ".join(nouns)
@@ -352,6 +357,7 @@ def _noun_for(text, toks, whs, i:int, p:Predicate|None, lex, drop, swap, why):
         return head + _glue(toks, hang.stem) + inflect(toks, hang, "modify") + middle + ("조치 방법" if noun == "방법" and not purpose else noun), why
     if light and not (p and p.past and t.tag != "VCP" and t.form != "되"):
         phrase = _phrase(text, toks, 0, min(i, len(toks)), cut, swap)
+        if phrase and whs[-1].kind == "who" and t is not None and t.form == "하": return phrase + "하는 사람", why
         return (phrase + " " + (noun or ("" if phrase else _ALONE.get(whs[-1].kind, "")))).strip(), why
     if t.tag in ("XSV",) and t.form in ("하", "되") and not p.past and nouns and nouns[0] in _COMPRESS and (k := _verbal_noun(toks, i)) >= 0 or \
        t.tag == "XSV" and t.form in ("하", "되") and nouns and nouns[0] in _COMPRESS and not p.past and toks[i-1].tag == "NNG" and whs[-1].stop <= i-1 and (k := i-1):

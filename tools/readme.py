@@ -12,6 +12,7 @@ def readme() -> str:
     nb.cells = [c for c in nb.cells if not re.search(r"^#\|\s*hide", c.source, re.M)]
     for c in nb.cells:
         if c.cell_type == "code": c.source = re.sub(r"^#\|.*\n?", "", c.source, flags=re.M)
+    nb.metadata.language_info = {"name": "python"}
     text, _ = MarkdownExporter().from_notebook_node(nb)
     text = re.sub(r"<style scoped>.*?</style>\s*", "", text, flags=re.S)
     return "<!-- nbs/index.ipynb에서 만든 파일입니다: make readme -->\n\n" + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
