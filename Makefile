@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON)이(가) 없습니다. 다른 이름이면: make PYTHON=python3 ..."; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip setuptools wheel
-	$(BIN)/pip install --quiet --editable '.[dev,cpu,font]'
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[dev,cpu,font]'
 	@touch $@
 
 evaluate: $(READY)  ## 한국어 파이프라인의 단계마다 무엇을 얻는지: 함께 든 컬렉션, 또는 DATA=폴더

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['log', 'STEM_LIKE', 'ColloquialPattern', 'TransformResult', 'ColloquialTransformer']
 
-# %% ../nbs/10_colloquial.ipynb #d0acf67a
+# %% ../nbs/10_colloquial.ipynb #55e1c280
 import json, logging, os, re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,11 @@ from .core import ConfigError, load_config
 from .formality import Formality, Token, detect_formality, query_tokens, tokens
 from .korean import nfc
 from .predicate import MARKS, Predicate, final_predicate, inflect, last_word, predicate_at, render
-from .question import EMBEDDED, Lexicon, _glue, _whether, ask_for, find_wh, strip_josa
+from .question import Sentence, ask_for, yes_no_question
+from .request import EMBEDDED, Lexicon, strip_josa
+from .wh import find_wh
 
-# %% ../nbs/10_colloquial.ipynb #2c84b880
+# %% ../nbs/10_colloquial.ipynb #6f23704b
 log = logging.getLogger("rag_quality.colloquial")
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #e05ac0d3
+# %% ../nbs/10_colloquial.ipynb #e6c43d5b
 _JOSA_AFTER = "은|는|이|가|을|를|도|만|의|에|에서|로|으로|과|와|랑|이랑|하고|까지|부터|한테|에게|이나|나|이라|라|이라도|라도|보다|처럼|마다|밖에|조차"
 _AFTER = re.compile(rf"(?:(?:{_JOSA_AFTER}){{0,2}}|(?:인|이|예|이에|임|하|할|한|해|했|됐|되|된|될|받|안|못|가|먹|뜨|맞|들).*)[?!.,~…ㅋㅎㅠㅜ]*")
 _WORD = re.compile(r"[가-힣A-Za-z0-9ㄱ-ㅎㅏ-ㅣ]+")
@@ -72,7 +74,7 @@ def _clean(text:str, lex:Lexicon, regexes:Sequence, found:list[ColloquialPattern
         return w
     return _WORD.sub(fix, new)
 
-# %% ../nbs/10_colloquial.ipynb #20446208
+# %% ../nbs/10_colloquial.ipynb #e520bb6e
 def _more(toks:Sequence[Token], i:int) -> bool:
     "Does another question follow (얼마이고 언제까지)? A bare verb (뭐 하고 지내) is none."
     rest = []
@@ -134,7 +136,7 @@ def _small(text:str, toks:Sequence[Token], lex:Lexicon, found:list[ColloquialPat
             found.append(ColloquialPattern(t.form, swap[i], "form"))
     return drop, swap
 
-# %% ../nbs/10_colloquial.ipynb #f567aff2
+# %% ../nbs/10_colloquial.ipynb #7cb3939c
 _STATEMENT_LINK = " 경우"
 
 class ColloquialTransformer:
@@ -199,9 +201,9 @@ class ColloquialTransformer:
             p = final_predicate(s)
             mark = mark or p is not None and s[p.ending].tag == "EF" and s[-1].tag == "EF" and any(t.tag == "EF" and t.form == s[p.ending].form for t in nxt[-2:]) and any(t.form == s[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
             if told and not asked and p and s[p.stem].form in ("맞", "이") and all(t.form in ("맞", "진짜", "사실", "이", "정말") or t.tag[0] in "ESJ" or k in drop for k, t in enumerate(s)) and told[-1][1]:
-                ps, pp, pd, pw = told.pop(); asked.append((0, _whether(text, ps, pp, pd, pw, [])[0])); reasons.append("'맞나요': 앞말을 확인함"); continue
+                ps, pp, pd, pw = told.pop(); asked.append((0, yes_no_question(Sentence(text, ps, self.lexicon, pd, pw), pp)[0])); reasons.append("'맞나요': 앞말을 확인함"); continue
             short = p is not None and s[p.ending].form in ("어", "아", "어요", "아요", "에요", "야", "ᆷ", "음", "지", "죠", "는데", "ᆫ데", "대", "ᆫ대") and len(spans) == 1
-            got = ask_for(text, s, self.lexicon, drop, swap, mark or short or p is None and len(spans) == 1)
+            got = ask_for(Sentence(text, s, self.lexicon, drop, swap), mark or short or p is None and len(spans) == 1)
             if got is not None:
                 if got[0].strip(): asked.append((len(told), got[0].strip()))
                 reasons += got[1]; found.append(ColloquialPattern(text[s[0].start:s[-1].end], got[0], "question")); continue
@@ -221,7 +223,7 @@ class ColloquialTransformer:
         stop = last_word(s)
         if p is None: return render(text, s, 0, strip_josa(s, stop), drop, swap) + ("" if alone or not last else " 관련")
         head = render(text, s, 0, p.stem, drop, swap)
-        glue = _glue(s, p.stem)
+        glue = Sentence(text, s, self.lexicon).glue(p.stem)
         if s[p.stem].tag == "VCP" and p.stem: head, glue = render(text, s, 0, p.stem-1, drop, swap), (" " if p.stem > 1 and s[p.stem-2].end < s[p.stem-1].start else "") + swap.get(p.stem-1, s[p.stem-1].form)
         how = "noun" if alone and last else "modify" if last else "link"
         return head + glue + inflect(s, p, how) + (" 경우" if how == "modify" else "")

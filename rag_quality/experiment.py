@@ -7,7 +7,7 @@ __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'c
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #76d2812f
+# %% ../nbs/30_experiment.ipynb #4a40480a
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,14 +23,14 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #7ff1ea7f
+# %% ../nbs/30_experiment.ipynb #bd707ab8
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
     query: str                                  # as it was asked
     text: str                                   # as the steps rewrote it
     terms: tuple[str, ...] = ()                 # added by expansion
-    groups: tuple = ()                          # weighted alternatives of each word, for BM25 (see `neighbours`)
+    words: object = None                        # what BM25 looks for, where it is not the text: weighted tokens (see `BM25Index`)
     hits: tuple[tuple[str, float], ...] = ()    # (doc_id, score), best first
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #15afb38c
+# %% ../nbs/30_experiment.ipynb #43a11f73
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -97,7 +97,7 @@ class System:
         "All queries: query_id -> doc_id -> score."
         return {q.query_id: dict(self._through(q.text)[0].hits) for q in progress(list(queries), self.name)}
 
-# %% ../nbs/30_experiment.ipynb #8544d6c6
+# %% ../nbs/30_experiment.ipynb #58a23775
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged."
     def apply(s):
@@ -105,11 +105,11 @@ def colloquial_step(transformer:ColloquialTransformer) -> Step:
         return replace(s, text=r.transformed_query), "; ".join(r.reasons)
     return Step("colloquial", apply)
 
-def morphology_step(expander:MorphologicalExpander, mode:str="full") -> Step:
-    "Add the conjugated and split forms of the query's words."
+def morphology_step(expander:MorphologicalExpander, tokenizer:Callable[[str], list[str]], mode:str="full") -> Step:
+    "Add the conjugated, split and joined forms of the query's words, with small weights."
     def apply(s):
-        new = tuple(t for t in expander.expand(s.text, mode=mode).terms if t not in s.text.split())
-        return replace(s, terms=s.terms + new), f"활용형과 합성어 {len(new)}개"
+        found = expander.expand(s.text, mode=mode)
+        return replace(s, terms=s.terms + tuple(found.added), words=found.bag(tokenizer)), f"활용형과 합성어 {len(found.added)}개"
     return Step("morphology", apply)
 
 def neighbour_step(near:MorphemeNeighbours, shown:int=2) -> Step:
@@ -118,13 +118,13 @@ def neighbour_step(near:MorphemeNeighbours, shown:int=2) -> Step:
         if detect_formality(s.query).register != "colloquial": return s, "문어 질의에는 더하지 않음"
         groups = near.expand(s.text)
         new = [w for g in groups for w in sorted(g, key=g.get, reverse=True)[1:shown+1]]
-        return replace(s, groups=tuple(groups), terms=s.terms + tuple(dict.fromkeys(new))), f"낱말 {len(groups)}개의 이웃"
+        return replace(s, words=groups, terms=s.terms + tuple(dict.fromkeys(new))), f"낱말 {len(groups)}개의 이웃"
     return Step("neighbours", apply)
 
 def bm25_step(name:str, index:BM25Index, k:int=100) -> Step:
-    "Search with the rewritten query and the added terms."
+    "Search by words."
     def apply(s):
-        hits = index.search(" ".join((s.text, *s.terms)), k)
+        hits = index.search(s.words or s.text, k)
         return replace(s, hits=tuple(hits)), f"{len(hits)}건" if hits else "겹치는 낱말이 없음"
     return Step(name, apply)
 
@@ -132,11 +132,11 @@ def hybrid_step(hybrid:HybridRetriever, k:int=100) -> Step:
     "BM25 and vectors, with weights that follow the query as it was asked."
     def apply(s):
         words, meaning = hybrid.weights_for(s.query)
-        hits = hybrid.search(s.text, k, terms=list(s.groups) or s.text, asked=s.query)
+        hits = hybrid.search(s.text, k, terms=s.words or s.text, asked=s.query)
         return replace(s, hits=tuple(hits)), f"{detect_formality(s.query).register}: BM25 {words:.2f}, 벡터 {meaning:.2f}"
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #b1d09ff4
+# %% ../nbs/30_experiment.ipynb #7f67b2d5
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
 def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System]:
@@ -147,17 +147,17 @@ def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System
     weights = register_weights(lambda q: detect_formality(q).register, morphemes.coverage)
     hybrid = HybridRetriever(morphemes, VectorStore(passages, encoder), weights_for=weights)
     rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes, k)
-    expand, near, both = morphology_step(MorphologicalExpander()), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid, k)
+    expand, near, both = morphology_step(MorphologicalExpander(), morphemes.tokenizer), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid, k)
     rows = [(BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces, k)], None),
             ("+ Kiwi morphemes", [bm25_step("BM25 (모든 내용 형태소)", every, k)], None),
             ("+ stop morphemes", [kiwi], None),
             ("+ colloquial", [rewrite, kiwi], None),
-            ("+ morphology", [rewrite, expand, kiwi], None),                    # harms over an index of morphemes: not in what follows
+            ("+ morphology", [rewrite, expand, kiwi], None),                    # buys nothing over an index of morphemes: not in what follows
             ("+ KiwiEncoder hybrid", [rewrite, both], "+ colloquial"),
             ("+ neighbours", [rewrite, near, both], None)]
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #017d0dd9
+# %% ../nbs/30_experiment.ipynb #0de951cc
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -174,7 +174,7 @@ class Versus:
     slice: str
     result: Comparison
 
-# %% ../nbs/30_experiment.ipynb #5174dd28
+# %% ../nbs/30_experiment.ipynb #deebb957
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -208,7 +208,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #ee7a340f
+# %% ../nbs/30_experiment.ipynb #c1c35aa1
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
