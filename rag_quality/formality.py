@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Token', 'tokens', 'query_tokens', 'ending_grade', 'final_endings', 'Formality', 'detect_formality']
 
-# %% ../nbs/02_korean_formality.ipynb #0ff4ee7b
+# %% ../nbs/02_korean_formality.ipynb #ce7e1d52
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_formality.ipynb #4ebae87a
+# %% ../nbs/02_korean_formality.ipynb #2ec4b03c
 @dataclass(frozen=True, slots=True)
 class Token:
     "One morpheme with its place; `tag` without, `full` with the irregularity suffix (듣/VV-I)."
@@ -40,7 +40,7 @@ def query_tokens(text:str) -> tuple[Token, ...]:
     text = text.rstrip()
     return tokens(text + "?")[:-1] if "가" <= text[-1:] <= "힣" else tokens(text)
 
-# %% ../nbs/02_korean_formality.ipynb #d0271357
+# %% ../nbs/02_korean_formality.ipynb #e9a3d087
 _HAPSYO = re.compile(r"([ᆸ습읍]니다|[ᆸ습읍]니까|십시오|십시요|십쇼|디다|디까|[ᆸ읍]시다|[ᆸ읍]시오|소서)$")
 _PLAIN = re.compile(r"^(다|ᆫ다|는다|은가|ᆫ가|는가|던가|시오|으시오|리라|노라|도다)$")
 _OPEN = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI W_HASHTAG W_URL".split())
@@ -67,27 +67,21 @@ def final_endings(toks:Sequence[Token]) -> list[tuple[int, str]]:
             found.append((i, grade))
     return found
 
-# %% ../nbs/02_korean_formality.ipynb #74fe0c28
-@dataclass(frozen=True, slots=True)
-class Formality:
-    "How a text speaks."
-    politeness: str             # casual (반말) | polite (해요체, 합쇼체) | nominal (명사형)
-    register: str               # colloquial | written
-    score: float                # 0 (surely colloquial) .. 1 (surely written)
-    reasons: tuple[str, ...]    # what decided, in Korean
-
+# %% ../nbs/02_korean_formality.ipynb #14434d95
 _POLITE_IC, _CASUAL_IC = frozenset("네 예 넵 넹 아뇨 아니요 아니오 안녕하세요".split()), frozenset("응 어 야 그래 아니 얘 안녕 ㅇㅇ 웅 엉".split())
 _STANDALONE = frozenset("어 지 니 냐 자 라 ᆯ게 을게 렴 려무나".split())   # an EC that is a turned-round ending: '알려줘 그 사람'
 _POLITE_NP, _CASUAL_NP = frozenset("저 저희".split()), frozenset("나 너 너희 니 내 네".split())
 _CHAT = re.compile(r"[ㄱ-ㅎㅏ-ㅣ]+|[~^;]{2,}|[!?]{2,}|\.{2,}(?=[\s가-힣]|$)|[\U0001F300-\U0001FAFF☀-➿]")
+
+# %% ../nbs/02_korean_formality.ipynb #f2f37786
 _ASKS = frozenset("어디 언제 얼마 왜 어떻게 얼마나 누구 며칠".split())
 _SPOKEN = {("JC","랑"),("JC","이랑"),("JKB","랑"),("JKB","이랑"),("JKB","한테"),("JX","한테"),("JKB","한테서"),("NNB","거"),("NP","뭐"),("NP","머"),
            ("NP","이거"),("NP","그거"),("NP","저거"),("MAG","좀"),("MAG","되게"),("MAG","진짜"),("MAG","막"),("MAG","그냥"),("MAG","걍"),
-           ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("XR","궁금"),("VA","궁금하"),("VX","싶"),("VV","모르"),("VV","어떡하"),("NP","나"),("NP","너"),("NP","저"),("NP","우리")}
+           ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("XR","궁금"),("VA","궁금하"),("NNG","감사"),("VA-I","고맙"),("VA","고맙"),("VX","싶"),("VV","모르"),("VV","어떡하"),("NP","나"),("NP","너"),("NP","저"),("NP","우리")}
 _WRITTEN = {("NNG","여부"),("MAJ","및"),("NP","무엇"),("MM","어떠한"),("MAJ","또는"),("NNG","각호"),("NNB","등"),("XSN","별")}
 _WRITTEN_VERB = frozenset(("따르", "관하", "의하", "인하", "대하", "위하", "통하"))
 
-# %% ../nbs/02_korean_formality.ipynb #70290e71
+# %% ../nbs/02_korean_formality.ipynb #cd42d589
 def _politeness(toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[str, str]:
     "Politeness and the reason for it."
     closed = [(i, g) for i, g in ends if g != "noun" and (toks[i].tag == "EF" or g != "casual")]
@@ -105,6 +99,7 @@ def _politeness(toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[str, 
     if cue: return ("polite" if cue > 0 else "casual"), "어미가 없어 대명사와 감탄사로 정함"
     return "nominal", "문장을 닫는 어미가 없음"
 
+# %% ../nbs/02_korean_formality.ipynb #f6e00f85
 def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[float, list[str]]:
     "Evidence for written (+) over colloquial (-), with reasons."
     s, why = 1.0, []
@@ -124,10 +119,21 @@ def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tup
     if not ends and toks and toks[-1].tag in ("NNG", "NNP", "NNB", "XSN", "SSC", "SN"): add(1, "명사로 끝남")
     if any(g == "hapsyo" and i and toks[i-1].tag == "EP" and "시" in toks[i-1].form for i, g in ends) and not text.rstrip(" .").endswith("시오"): add(-1.5, "듣는 이를 높임")
     last = next((t for t in reversed(toks) if t.tag not in _OPEN), None)
+    if ends and not written and "?" not in text and last is not None and last.form.endswith(("가", "니까")) and last.tag == "EF": add(-1.5, "물음표 없이 적은 물음")
     if last and last.form == "아니" and len(toks) > 1 and toks[-2].tag[0] == "N": add(-3, "'아니': 아는지 물음")
+    if last and last.tag in ("VV", "VX"): add(-3, "어미가 빠진 말")
     if not ends and last and (last.form in _ASKS or last.tag in ("JX", "JKS")): add(-2.5, "말끝을 흐린 물음")
     if "?" in text and not any(g in ("plain", "hapsyo") for _, g in ends): add(-2, "물음표")
     return s, why
+
+# %% ../nbs/02_korean_formality.ipynb #76ac263d
+@dataclass(frozen=True, slots=True)
+class Formality:
+    "How a text speaks."
+    politeness: str             # casual (반말) | polite (해요체, 합쇼체) | nominal (명사형)
+    register: str               # colloquial | written
+    score: float                # 0 (surely colloquial) .. 1 (surely written)
+    reasons: tuple[str, ...]    # what decided, in Korean
 
 def detect_formality(text:str) -> Formality:
     "Politeness and register of a text, with the reasons."

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['Wh', 'find_wh', 'is_described', 'target_noun']
 
-# %% ../nbs/02_korean_wh.ipynb #2e789fec
+# %% ../nbs/02_korean_wh.ipynb #e8e7f9c2
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .formality import Token, query_tokens
 from .request import Lexicon, strip_josa
 
-# %% ../nbs/02_korean_wh.ipynb #b7275375
+# %% ../nbs/02_korean_wh.ipynb #23b1aff9
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -42,7 +42,7 @@ def _indefinite(toks:Sequence[Token], j:int, stop:int, kind:str, noun:str) -> bo
     if after == "ᆫ가" and j+2 < stop and toks[j+2].tag[0] in "JN": return True
     return kind == "count" and j < stop and (toks[j].form == "만" and toks[j].tag == "NNB" or toks[j].form == "째" and noun != "번")
 
-# %% ../nbs/02_korean_wh.ipynb #cef5ed85
+# %% ../nbs/02_korean_wh.ipynb #aa9eb166
 def _span(toks:Sequence[Token], i:int, j:int, stop:int, kind:str) -> Wh | int:
     "The question word that starts at `i` with unit and particles; a position to go on from where nothing is asked."
     t, noun = toks[i], "며칠" if toks[i].form == "며칠" else ""
@@ -75,7 +75,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
     backs = [k for k in range(start, stop) if toks[k].tag == "EC" and toks[k].form in ("는데", "ᆫ데", "은데", "지만")]   # 몇 개 있는데 ...: background
     return [w for w in found if w.kind in ("why", "how") or not any(w.stop <= k < stop-1 for k in backs)]
 
-# %% ../nbs/02_korean_wh.ipynb #cef1f344
+# %% ../nbs/02_korean_wh.ipynb #34af2793
 _DAY = frozenset("오늘 내일 어제 모레 그제 아침 점심 저녁 밤 새벽 오전 오후 당일".split())   # a day is given: its hour is asked
 _WHEN = ("시간", "날짜", "시기", "기간", "일시", "일자", "날", "때", "요일", "기일", "일", "기한", "시각")
 _WHERE = ("곳", "장소", "위치", "지역", "데", "역", "부서", "기관", "처", "나라", "도시")
@@ -107,7 +107,7 @@ def _where(w:Wh, toks, name:str, light:bool, lex:Lexicon) -> str:
     if at or name.endswith(tuple(lex("event"))): return "장소"
     return "" if w.start and is_described(toks, w.start) else "위치"
 
-# %% ../nbs/02_korean_wh.ipynb #38d43253
+# %% ../nbs/02_korean_wh.ipynb #4b645730
 def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
     name, degree = head.form if head else "", toks[w.start].form == "얼마나"
     if not light:
