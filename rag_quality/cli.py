@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['parser', 'evaluate_command', 'search_command', 'main']
 
-# %% ../nbs/90_cli.ipynb #9f0bbfce
+# %% ../nbs/90_cli.ipynb #d7958c41
 import argparse, json, sys
 
 from . import __version__
 
-# %% ../nbs/90_cli.ipynb #f4092d72
+# %% ../nbs/90_cli.ipynb #6d108c34
 class _Parser(argparse.ArgumentParser):
     "argparse with one-line errors."
     def error(self, message):
@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     return top
 
-# %% ../nbs/90_cli.ipynb #398cd853
+# %% ../nbs/90_cli.ipynb #9d69ccee
 def _collection(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
@@ -72,7 +72,7 @@ def search_command(args) -> None:
         text = " ".join(p.text.split())
         print(f"\n{i}. {p.title or p.doc_id}  ({score:.3f}, {p.doc_id})\n   {text[:160]}{'…' if len(text) > 160 else ''}")
 
-# %% ../nbs/90_cli.ipynb #8319b2b9
+# %% ../nbs/90_cli.ipynb #8c7a61dd
 def main(argv:list[str]|None=None) -> int:
     "Entry point; 0 where it went well, 2 where the arguments or the data are at fault."
     from rag_quality.core import RagQualityError

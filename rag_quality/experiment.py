@@ -7,7 +7,7 @@ __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'c
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #4a40480a
+# %% ../nbs/30_experiment.ipynb #c4e82e2e
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #bd707ab8
+# %% ../nbs/30_experiment.ipynb #abf5bae9
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
@@ -59,7 +59,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #43a11f73
+# %% ../nbs/30_experiment.ipynb #5ea1e530
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -97,7 +97,7 @@ class System:
         "All queries: query_id -> doc_id -> score."
         return {q.query_id: dict(self._through(q.text)[0].hits) for q in progress(list(queries), self.name)}
 
-# %% ../nbs/30_experiment.ipynb #58a23775
+# %% ../nbs/30_experiment.ipynb #e93cf8b5
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged."
     def apply(s):
@@ -136,7 +136,7 @@ def hybrid_step(hybrid:HybridRetriever, k:int=100) -> Step:
         return replace(s, hits=tuple(hits)), f"{detect_formality(s.query).register}: BM25 {words:.2f}, 벡터 {meaning:.2f}"
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #7f67b2d5
+# %% ../nbs/30_experiment.ipynb #9a2e2348
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
 def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System]:
@@ -157,7 +157,7 @@ def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System
             ("+ neighbours", [rewrite, near, both], None)]
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #0de951cc
+# %% ../nbs/30_experiment.ipynb #c0b7737f
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -174,7 +174,7 @@ class Versus:
     slice: str
     result: Comparison
 
-# %% ../nbs/30_experiment.ipynb #deebb957
+# %% ../nbs/30_experiment.ipynb #8fc5bc76
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -208,7 +208,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #c1c35aa1
+# %% ../nbs/30_experiment.ipynb #e785e025
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
