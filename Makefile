@@ -22,7 +22,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 evaluate: $(READY)  ## 한국어 파이프라인의 단계마다 무엇을 얻는지: 함께 든 컬렉션, 또는 DATA=폴더
-	$(BIN)/rag-quality evaluate --by register $(if $(DATA),--data $(DATA))
+	$(BIN)/rag-quality evaluate $(if $(DATA),--data "$(DATA)",--by register)
 
 test: $(READY)  ## CI가 하는 모든 검사
 	$(BIN)/python tools/check.py
@@ -41,7 +41,7 @@ readme: $(READY)  ## nbs/index.ipynb에서 README.md를 만듦
 	$(BIN)/python tools/readme.py
 
 bench: $(READY)  ## 목표마다 수치를 찍음 (DATA=자료 폴더: benchmarks/README.md)
-	$(BIN)/python benchmarks/run_all.py $(DATA)
+	$(BIN)/python benchmarks/run_all.py $(if $(DATA),"$(DATA)")
 
 coverage: $(READY)  ## 노트북이 rag_quality의 몇 %를 실행하나
 	$(BIN)/python tools/check.py coverage

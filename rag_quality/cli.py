@@ -5,16 +5,17 @@
 # %% auto #0
 __all__ = ['parser', 'evaluate_command', 'search_command', 'main']
 
-# %% ../nbs/90_cli.ipynb #d7958c41
-import argparse, json, sys
+# %% ../nbs/90_cli.ipynb #a29814e9
+import argparse, json, os, sys
 
 from . import __version__
 
-# %% ../nbs/90_cli.ipynb #6d108c34
+# %% ../nbs/90_cli.ipynb #39137c08
 class _Parser(argparse.ArgumentParser):
     "argparse with one-line errors."
     def error(self, message):
-        self.exit(2, f"rag-quality: {message} (도움말: {self.prog} --help)\n")
+        hint = "; 질문은 따옴표로 묶어 주세요" if "unrecognized" in message and "search" in self.prog + " ".join(sys.argv[1:2]) else ""
+        self.exit(2, f"rag-quality: {message}{hint} (도움말: {self.prog} --help)\n")
 
 def parser() -> argparse.ArgumentParser:
     "The arguments of `rag-quality`."
@@ -25,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     data.add_argument("--data", metavar="폴더", help="BEIR 폴더(corpus.jsonl ...)나 .txt/.md 규정 폴더 (기본: 함께 든 한빛대학교 규정집)")
     data.add_argument("--lenient", action="store_true", help="틀린 줄을 빼고 나머지로 진행하고, 무엇을 뺐는지 알림")
     e = commands.add_parser("evaluate", parents=[data], help="단계마다 무엇을 얻는지: 전과 후, 구간, 검정")
-    e.add_argument("--split", metavar="이름", help="dev, test, ... (기본: 모두)")
+    e.add_argument("--split", metavar="이름", help="dev, test, all ... (기본: test가 있으면 test, 없으면 모두)")
     e.add_argument("--by", metavar="필드", help="질의의 metadata로 나누어 보기 (예: register, persona, difficulty)")
     e.add_argument("--measures", default="nDCG@10 R@10 RR@10", metavar="척도", help="ir_measures의 이름들 (기본: %(default)s)")
     e.add_argument("--json", metavar="파일", help="모든 수치를 JSON으로")
@@ -36,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     return top
 
-# %% ../nbs/90_cli.ipynb #9d69ccee
+# %% ../nbs/90_cli.ipynb #c1fb2485
 def _collection(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
@@ -44,43 +45,62 @@ def _collection(args):
     if found.dropped: print(f"rag-quality: {len(found.dropped)}건을 빼고 읽었습니다. 처음 것: {found.dropped[0]}", file=sys.stderr)
     return found
 
+def _check_writable(target:str|None, folder:bool) -> None:
+    "Say before the work that a result could not be written after it."
+    from pathlib import Path
+    from rag_quality.core import ConfigError
+    if target is None: return
+    place = Path(target).resolve()
+    nearest = next(p for p in (place, *place.parents) if p.exists())
+    if place.exists() and place.is_dir() != folder: raise ConfigError(f"{'폴더' if folder else '파일'}을(를) 주어야 하는데 아닙니다: {target}")
+    if not os.access(nearest, os.W_OK) or nearest != place and not nearest.is_dir(): raise ConfigError(f"쓸 수 없는 곳입니다: {target}")
+
 def evaluate_command(args) -> None:
     "`rag-quality evaluate`"
     from rag_quality.experiment import measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
     parse_measures(args.measures)                     # what is wrong is told before the work, not after
+    for target, folder in ((args.json, False), (args.out, True)): _check_writable(target, folder)
     collection = _collection(args)
-    measurable(collection, args.split, args.by)
-    found = run_experiment(collection, pipeline(collection), measures=args.measures, by=args.by, split=args.split)
+    split = args.split or ("test" if "test" in collection.splits else None)
+    measurable(collection, split, args.by)
+    found = run_experiment(collection, pipeline(collection), measures=args.measures, by=args.by, split=split)
     print(text_table(found))
     if args.json:
         from rag_quality.core import atomic_write
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.out: print(f"남긴 곳: {save_experiment(found, args.out)}")
 
+# %% ../nbs/90_cli.ipynb #62c71e46
 def search_command(args) -> None:
     "`rag-quality search`"
+    from rag_quality.core import ConfigError
     from rag_quality.experiment import pipeline
+    if not args.query.strip(): raise ConfigError("질문이 비었습니다. 예: rag-quality search \"휴학은 어떻게 해?\"")
+    if args.k < 1: raise ConfigError(f"-k {args.k}: 1 이상이어야 합니다")
     found = pipeline(_collection(args))[-1].search(args.query, args.k)
     print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
     if found.terms: print(f"더한 말: {', '.join(found.terms)}")
     if args.trace:
         for t in found.trace: print(f"  [{t.name}] {t.input} → {t.output} | {t.reason} | {t.ms:.1f} ms")
     if not found.hits: print("찾은 조문이 없습니다.")
+    else: print("(괄호 안의 점수는 이 질문 안에서만 견줄 수 있습니다)")
     for i, (p, score) in enumerate(found.hits, 1):
         text = " ".join(p.text.split())
         print(f"\n{i}. {p.title or p.doc_id}  ({score:.3f}, {p.doc_id})\n   {text[:160]}{'…' if len(text) > 160 else ''}")
 
-# %% ../nbs/90_cli.ipynb #8c7a61dd
+# %% ../nbs/90_cli.ipynb #f7071d01
 def main(argv:list[str]|None=None) -> int:
     "Entry point; 0 where it went well, 2 where the arguments or the data are at fault."
     from rag_quality.core import RagQualityError
+    for stream in (sys.stdout, sys.stderr):               # a terminal that cannot show a character (cp949) shows '?', not a traceback
+        if hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
     args = parser().parse_args(argv)
     commands = {"evaluate": evaluate_command, "search": search_command}
     try: commands[args.command](args)
     except RagQualityError as e: print(f"rag-quality: {e}", file=sys.stderr); return 2
+    except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()); return 0   # the reader (head, less) has seen enough
     except OSError as e: print(f"rag-quality: {e.strerror or e}: {e.filename or ''}", file=sys.stderr); return 2
-    except BrokenPipeError: return 0
     except KeyboardInterrupt: print("rag-quality: 멈추었습니다", file=sys.stderr); return 130
     return 0

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'colloquial_step', 'morphology_step',
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
-           'measurable', 'run_experiment']
+           'units_of', 'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #c4e82e2e
+# %% ../nbs/30_experiment.ipynb #0343bcdd
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,12 +23,13 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #abf5bae9
+# %% ../nbs/30_experiment.ipynb #82955bee
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
     query: str                                  # as it was asked
     text: str                                   # as the steps rewrote it
+    k: int = 100                                # how many passages are wanted
     terms: tuple[str, ...] = ()                 # added by expansion
     words: object = None                        # what BM25 looks for, where it is not the text: weighted tokens (see `BM25Index`)
     hits: tuple[tuple[str, float], ...] = ()    # (doc_id, score), best first
@@ -59,7 +60,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #5ea1e530
+# %% ../nbs/30_experiment.ipynb #39466223
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -81,23 +82,28 @@ class System:
     passages: dict[str, Passage] = field(repr=False)   # doc_id -> passage
     adds_to: str|None = None                           # the system it adds a step to; None: the row before it
 
-    def _through(self, text:str) -> tuple[State, list[TraceEntry]]:
-        state, trace = State(text, text), []
+    def _through(self, text:str, k:int) -> tuple[State, list[TraceEntry]]:
+        if k < 1: raise ConfigError(f"k={k}: 1 이상이어야 합니다")
+        state, trace = State(text, text, k), []
         for step in self.steps:
             state, entry = step(state); trace.append(entry)
         return state, trace
 
     def search(self, query:str, k:int=10) -> SearchResult:
         "The `k` best passages for a query, with the rewritten query, the added terms and a trace entry for each step."
-        if k < 1: raise ConfigError(f"k={k}: 1 이상이어야 합니다")
-        state, trace = self._through(query)
+        state, trace = self._through(query, k)
         return SearchResult(query, state.text, state.terms, [(self.passages[d], s) for d, s in state.hits[:k]], trace)
 
-    def run(self, queries:Iterable[Query]) -> Run:
-        "All queries: query_id -> doc_id -> score."
-        return {q.query_id: dict(self._through(q.text)[0].hits) for q in progress(list(queries), self.name)}
+    def run(self, queries:Iterable[Query], k:int=100) -> Run:
+        "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."
+        return {q.query_id: self._folded(self._through(q.text, k)[0].hits) for q in progress(list(queries), self.name)}
 
-# %% ../nbs/30_experiment.ipynb #e93cf8b5
+    def _folded(self, hits) -> dict[str, float]:
+        out: dict[str, float] = {}
+        for d, s in hits: out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
+        return out
+
+# %% ../nbs/30_experiment.ipynb #7ffe9b26
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged."
     def apply(s):
@@ -121,35 +127,35 @@ def neighbour_step(near:MorphemeNeighbours, shown:int=2) -> Step:
         return replace(s, words=groups, terms=s.terms + tuple(dict.fromkeys(new))), f"낱말 {len(groups)}개의 이웃"
     return Step("neighbours", apply)
 
-def bm25_step(name:str, index:BM25Index, k:int=100) -> Step:
+def bm25_step(name:str, index:BM25Index) -> Step:
     "Search by words."
     def apply(s):
-        hits = index.search(s.words or s.text, k)
+        hits = index.search(s.words or s.text, s.k)
         return replace(s, hits=tuple(hits)), f"{len(hits)}건" if hits else "겹치는 낱말이 없음"
     return Step(name, apply)
 
-def hybrid_step(hybrid:HybridRetriever, k:int=100) -> Step:
+def hybrid_step(hybrid:HybridRetriever) -> Step:
     "BM25 and vectors, with weights that follow the query as it was asked."
     def apply(s):
         words, meaning = hybrid.weights_for(s.query)
-        hits = hybrid.search(s.text, k, terms=s.words or s.text, asked=s.query)
+        hits = hybrid.search(s.text, s.k, terms=s.words or s.text, asked=s.query)
         return replace(s, hits=tuple(hits)), f"{detect_formality(s.query).register}: BM25 {words:.2f}, 벡터 {meaning:.2f}"
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #9a2e2348
+# %% ../nbs/30_experiment.ipynb #b17734b8
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
-def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System]:
+def pipeline(collection:Collection, *, encoder="kiwi") -> list[System]:
     "The ladder of systems from 'before' to the default pipeline, which is the last."
     passages = collection.passages
     by_id = {p.doc_id: p for p in passages}
     spaces, every, morphemes = (BM25Index(passages, t) for t in (whitespace_tokenizer, KiwiTokenizer(stop=()), KiwiTokenizer()))
     weights = register_weights(lambda q: detect_formality(q).register, morphemes.coverage)
     hybrid = HybridRetriever(morphemes, VectorStore(passages, encoder), weights_for=weights)
-    rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes, k)
-    expand, near, both = morphology_step(MorphologicalExpander(), morphemes.tokenizer), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid, k)
-    rows = [(BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces, k)], None),
-            ("+ Kiwi morphemes", [bm25_step("BM25 (모든 내용 형태소)", every, k)], None),
+    rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes)
+    expand, near, both = morphology_step(MorphologicalExpander(), morphemes.tokenizer), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid)
+    rows = [(BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces)], None),
+            ("+ Kiwi morphemes", [bm25_step("BM25 (모든 내용 형태소)", every)], None),
             ("+ stop morphemes", [kiwi], None),
             ("+ colloquial", [rewrite, kiwi], None),
             ("+ morphology", [rewrite, expand, kiwi], None),                    # buys nothing over an index of morphemes: not in what follows
@@ -157,7 +163,7 @@ def pipeline(collection:Collection, *, encoder="kiwi", k:int=100) -> list[System
             ("+ neighbours", [rewrite, near, both], None)]
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #c0b7737f
+# %% ../nbs/30_experiment.ipynb #2ac4ee41
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -174,7 +180,7 @@ class Versus:
     slice: str
     result: Comparison
 
-# %% ../nbs/30_experiment.ipynb #8fc5bc76
+# %% ../nbs/30_experiment.ipynb #2a3d8b4e
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -197,6 +203,12 @@ class Experiment:
         "The comparison of two rows, or None where it was not made."
         return next((v.result for v in self.comparisons if (v.before, v.after, v.slice, v.result.measure) == (before, after, slice, measure)), None)
 
+    def to_frame(self):
+        "A tidy pandas DataFrame: one row a system, slice and measure."
+        import pandas as pd
+        return pd.DataFrame([{"system": r.system, "slice": r.slice, "measure": m, "mean": i.mean, "low": i.low, "high": i.high,
+                              "n_scored": i.n_scored, "n": len(self.slices[r.slice])} for r in self.rows for m, i in r.intervals.items()])
+
     def to_dict(self) -> dict:
         "Plain values for JSON: every mean with interval, coverage and the per-query scores behind it."
         rows = [{"name": r.system, "slice": r.slice, "measures": {m: {
@@ -204,43 +216,51 @@ class Experiment:
                      "per_query": r.scores.per_query[m]} for m, i in r.intervals.items()}} for r in self.rows]
         compared = [{"before": v.before, "after": v.after, "slice": v.slice, "measure": v.result.measure, "difference": v.result.difference,
                      "low": v.result.low, "high": v.result.high, "p": v.result.p, "p_holm": v.result.p_holm, "mde": v.result.mde,
-                     "n": v.result.n, "n_units": v.result.n_units} for v in self.comparisons]
+                     "n": v.result.n, "n_total": v.result.n_total, "n_units": v.result.n_units} for v in self.comparisons]
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #e785e025
+# %% ../nbs/30_experiment.ipynb #397e5c0c
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
     if by is None: return out
     fields = sorted({k for q in queries for k in q.metadata})
     if by not in fields: raise ConfigError(f"질의에 {by!r}인 metadata가 없습니다. 있는 것: {', '.join(fields) or '없음'}")
-    for q in queries: out.setdefault(str(q.metadata.get(by, "(없음)")), []).append(q.query_id)
+    for q in queries:
+        value = q.metadata.get(by)
+        out.setdefault("(없음)" if value is None else "(all)" if value == "all" else str(value), []).append(q.query_id)
     return out
+
+def units_of(queries:Sequence[Query]) -> dict[str, str]:
+    "The sampling unit of each query: its `pair` (queries of one need), else itself."
+    return {q.query_id: f"query {q.query_id}" if (p := q.metadata.get("pair")) is None else f"pair {p}" for q in queries}
 
 def measurable(collection:Collection, split:str|None=None, by:str|None=None) -> tuple[Collection, dict[str, list[str]]]:
     "The part of a collection to measure and its slices; `ConfigError` where there is nothing to measure (asked before the work)."
     part = collection.split(split)
     if not part.judged: raise ConfigError(f"{collection.name}의 {split or '전체'}에 판정된 질의가 없습니다: queries.jsonl과 qrels/*.tsv가 있어야 잽니다")
-    return part, slices_of(part.judged, by)
+    return part, slices_of(part.queries, by)
+
+# %% ../nbs/30_experiment.ipynb #121cb82e
+def _comparisons(parts, order, adds_to, slices, measures, seed) -> list[Versus]:
+    "Each system against the one it adds to, the row before and the first, on every slice; Holm across all of them."
+    pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (adds_to[a], order[i-1], order[0]))
+    found = [Versus(b, a, key, compare(parts[b, key], parts[a, key], m, seed=seed)) for key in slices for b, a in pairs for m in measures]
+    return [replace(v, result=replace(v.result, p_holm=p)) for v, p in zip(found, holm([v.result.p for v in found]))]
 
 def run_experiment(collection:Collection, systems:Sequence[System], *,
                    measures:str|Iterable[str]="nDCG@10 R@10 RR@10", by:str|None=None, split:str|None=None, seed:int=0) -> Experiment:
-    "Run systems over the judged queries of a split; intervals, comparisons with the row before and with the first, Holm across all."
-    names = [str(m) for m in parse_measures(measures)]
+    "Run systems over the queries of a split; intervals, comparisons and coverage. Queries that no passage answers have no score."
+    parsed = parse_measures(measures); names = [str(m) for m in parsed]
     part, slices = measurable(collection, split, by)
-    queries = part.judged
-    units = {q.query_id: str(q.metadata.get("pair", q.query_id)) for q in queries}
-    qrels = {q.query_id: part.qrels[q.query_id] for q in queries}
-    runs = {s.name: s.run(queries) for s in systems}
-    scored = {name: evaluate(qrels, run, names, units=units) for name, run in runs.items()}
+    order = [s.name for s in systems]
+    if not order or len(set(order)) < len(order): raise ConfigError(f"체계의 이름이 없거나 겹칩니다: {order}")
+    adds_to = {s.name: s.adds_to if s.adds_to in order else order[i] for i, s in enumerate(systems[1:])}
+    depth = max(100, *(m.params.get("cutoff", 1000) for m in parsed))
+    runs = {s.name: s.run(part.judged, depth) for s in systems}
+    qrels = {q.query_id: part.qrels.get(q.query_id, {}) for q in part.queries}
+    scored = {name: evaluate(qrels, run, names, units=units_of(part.queries)) for name, run in runs.items()}
     parts = {(name, key): scored[name].subset(ids) for key, ids in slices.items() for name in scored}
     rows = [Row(name, key, s, {m: interval(s, m, seed=seed) for m in names}) for (name, key), s in parts.items()]
-    order, versus = list(scored), []
-    adds_to = {s.name: s.adds_to or order[i] for i, s in enumerate(systems[1:])}
-    pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (adds_to[a], order[i-1], order[0]))
-    for key in slices:
-        versus += [Versus(b, a, key, compare(parts[b, key], parts[a, key], m, seed=seed)) for b, a in pairs for m in names]
-    corrected = holm([v.result.p for v in versus])
-    versus = [replace(v, result=replace(v.result, p_holm=p)) for v, p in zip(versus, corrected)]
-    return Experiment(collection, split or "all", names, slices, rows, versus, runs, adds_to)
+    return Experiment(collection, split or "all", names, slices, rows, _comparisons(parts, order, adds_to, slices, names, seed), runs, adds_to)

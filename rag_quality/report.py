@@ -6,8 +6,8 @@
 __all__ = ['log', 'KOREAN_FONTS', 'SLICE_LABELS', 'width', 'pad', 'table_rows', 'text_table', 'markdown_table', 'korean_font',
            'plot_ladder', 'per_query_rows', 'save_experiment']
 
-# %% ../nbs/40_report.ipynb #bc00f2bc
-import csv, io, json, logging, unicodedata
+# %% ../nbs/40_report.ipynb #032da586
+import csv, io, json, logging, unicodedata, warnings
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +15,9 @@ from pathlib import Path
 from .core import atomic_write
 from .data import write_run
 from .experiment import Experiment
-from .metrics import Comparison, Interval, number
+from .metrics import Comparison, Interval, number, signed
 
-# %% ../nbs/40_report.ipynb #b04b9ef1
+# %% ../nbs/40_report.ipynb #10be2869
 def width(text:str) -> int:
     "Columns that a text takes in a terminal: Hangul takes two."
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -27,13 +27,13 @@ def pad(text:str, to:int, *, right:bool=False) -> str:
     fill = " " * max(0, to - width(text))
     return fill + text if right else text + fill
 
-# %% ../nbs/40_report.ipynb #3e201a13
+# %% ../nbs/40_report.ipynb #661f5bf2
 def _cell(i:Interval) -> str: return f"{number(i.mean)} [{number(i.low)}, {number(i.high)}]" if i.n_scored else "–"
 
 def _change(c:Comparison|None) -> str:
     if c is None or not c.n: return ""
     p = "p<0.001" if c.p_holm < 0.001 else f"p={c.p_holm:.3f}"
-    return f"{c.difference:+.3f} ({p}){'*' if c.significant else ''}"
+    return f"{signed(c.difference)} ({p}){'*' if c.significant else ''}"
 
 def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
     "Header and rows of one slice, as text."
@@ -45,7 +45,7 @@ def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
         first = e.versus(names[0], name, main, slice) if i else None
         used = name in e.adds_to.values()
         out.append([name + (" (기본)" if i == len(names) - 1 else "" if used else " (뺌)"), *(_cell(e.row(name, slice).intervals[m]) for m in e.measures),
-                    _change(back), _change(first), f"{first.mde:.3f}" if first and first.n else ""])
+                    _change(back), _change(first), number(first.mde) if first and first.n else ""])
     return out
 
 def _coverage(e:Experiment, slice:str) -> str:
@@ -61,16 +61,16 @@ def text_table(experiment:Experiment) -> str:
         rows = table_rows(e, key)
         widths = [max(width(r[c]) for r in rows) for c in range(len(rows[0]))]
         out += ["", _coverage(e, key)] + ["  ".join(pad(x, w) for x, w in zip(r, widths)).rstrip() for r in rows]
-    return "\n".join([*out, "", "[ ] 95 % BCa 구간 · p: 짝지은 순열 검정, 표 전체에서 Holm · * p<0.05 · MDE: 80 %의 검정력으로 볼 수 있는 가장 작은 차이(before 대비)"])
+    return "\n".join([*out, "", "[ ] 95 % BCa 구간 · p: 짝지은 순열 검정, 표 전체에서 Holm · * p<0.05 · MDE: 80 %의 검정력으로 볼 수 있는 가장 작은 차이(before 대비, 바로잡기 전 α 0.05)"])
 
-# %% ../nbs/40_report.ipynb #40b41c42
+# %% ../nbs/40_report.ipynb #2dd02ce9
 def markdown_table(experiment:Experiment, slice:str="all") -> str:
     "One slice as a Markdown table."
     head, *rows = table_rows(experiment, slice)
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(r) + " |" for r in rows)]
     return "\n".join(lines)
 
-# %% ../nbs/40_report.ipynb #ec85f935
+# %% ../nbs/40_report.ipynb #38f0aea1
 log = logging.getLogger("rag_quality.report")
 KOREAN_FONTS = ("NanumGothic", "Nanum Gothic", "Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "AppleGothic")
 
@@ -86,7 +86,7 @@ def korean_font() -> str | None:
     if name is None: log.warning("한글 글꼴이 없어 그림의 한글이 네모로 나옵니다. pip install 'rag-quality[font]' 또는 apt-get install fonts-nanum")
     return name
 
-# %% ../nbs/40_report.ipynb #853499f0
+# %% ../nbs/40_report.ipynb #21c2b86c
 SLICE_LABELS = {"all": "전체", "colloquial": "구어 질의", "formal": "문어 질의"}
 
 def plot_ladder(experiment:Experiment, measure:str|None=None):
@@ -104,23 +104,25 @@ def plot_ladder(experiment:Experiment, measure:str|None=None):
             got = [(i, x) for i, x in got if x.mean is not None]
             offset = (j - (len(e.slices) - 1) / 2) * 0.18
             means = [x.mean for _, x in got]
-            errors = [[x.mean - x.low for _, x in got], [x.high - x.mean for _, x in got]]
-            label = f"{SLICE_LABELS.get(key, key)} (n = {len(e.slices[key])})"
+            errors = [[x.mean - (x.mean if x.low is None else x.low) for _, x in got], [(x.mean if x.high is None else x.high) - x.mean for _, x in got]]
+            label = f"{SLICE_LABELS.get(key, key)} (n = {got[0][1].n_scored if got else 0})"
             ax.errorbar(means, [i + offset for i, _ in got], xerr=errors, fmt="os^Dvx*"[j % 7], ms=5, capsize=3, label=label)
         ax.set_yticks(range(len(names)), names); ax.invert_yaxis(); ax.set_xlim(0, 1); ax.grid(axis="x", alpha=.3)
         ax.set_xlabel(f"{measure} (점: 평균, 선: 95 % 구간)"); ax.set_title(f"{e.collection.name} · {e.split}: 단계마다 무엇을 얻나")
         ax.legend(loc="best", frameon=False)
-        fig.canvas.draw()
+        with warnings.catch_warnings():
+            if font is None: warnings.filterwarnings("ignore", message="Glyph")     # told once by `korean_font`
+            fig.canvas.draw()
     return fig
 
-# %% ../nbs/40_report.ipynb #040fbb6f
+# %% ../nbs/40_report.ipynb #10152cf9
 def per_query_rows(experiment:Experiment) -> list[dict]:
     "One dict a query: its text, its metadata, the main measure of each system, the best passage of the last."
     e, main = experiment, experiment.measures[0]
     names = list(e.runs)
     texts = {q.query_id: q for q in e.collection.queries}
     out = []
-    for q in e.slices["all"]:
+    for q in e.runs[names[-1]]:
         last = e.runs[names[-1]].get(q, {})
         best = max(last, key=last.get) if last else ""
         out.append({"query_id": q, "text": texts[q].text, "register": texts[q].metadata.get("register", ""),
@@ -132,10 +134,14 @@ def save_experiment(experiment:Experiment, folder:str|Path) -> Path:
     "Write report.md, ladder.png, result.json, per_query.csv and the TREC runs into a folder."
     folder = Path(folder); e = experiment
     atomic_write(folder/"result.json", json.dumps(e.to_dict(), ensure_ascii=False, indent=1))
-    parts = [f"# {e.collection.name} · {e.split}\n\n조문 {len(e.collection.passages):,}건, 질의 {len(e.slices['all'])}건, 자료 {e.collection.hash}"]
+    parts = [f"# {e.collection.name} · {e.split}\n\n조문 {len(e.collection.passages):,}건, 질의 {len(e.slices['all']):,}건, 자료 {e.collection.hash}"]
     parts += [f"## {_coverage(e, key)}\n\n{markdown_table(e, key)}" for key in e.slices]
     atomic_write(folder/"report.md", "\n\n".join([*parts, "![](ladder.png)"]) + "\n")
-    picture = io.BytesIO(); plot_ladder(e).savefig(picture, format="png", dpi=120); atomic_write(folder/"ladder.png", picture.getvalue())
+    picture = io.BytesIO()
+    with warnings.catch_warnings():
+        if korean_font() is None: warnings.filterwarnings("ignore", message="Glyph")
+        plot_ladder(e).savefig(picture, format="png", dpi=120)
+    atomic_write(folder/"ladder.png", picture.getvalue())
     rows, text = per_query_rows(e), io.StringIO()
     writer = csv.DictWriter(text, list(rows[0])); writer.writeheader(); writer.writerows(rows)
     atomic_write(folder/"per_query.csv", "\ufeff" + text.getvalue())
