@@ -4,9 +4,10 @@ usage: python tools/nb_run.py [--check] [--timeout SECONDS] [NOTEBOOK ...]
 
 Without names: every notebook of nbs/ but those under nbs/studies (long runs, executed by `make studies`).
 Honours `#| eval: false` and a front matter `skip_exec: true`. `--check` writes nothing and fails where a re-run prints
-another text than the stored one (pictures are not compared).
+another text than the stored one (pictures are not compared). `--imported` runs each exported cell as an import of what it defines, so
+that the cells that follow exercise the module itself (this is what coverage is measured on); it implies `--check`.
 """
-import argparse, os, re, sys
+import argparse, ast, os, re, sys
 from pathlib import Path
 
 import nbformat
@@ -26,6 +27,23 @@ def skips_whole(nb):
     first = next((c.source for c in nb.cells if c.cell_type in ("raw", "markdown")), "")
     return bool(re.search(r"^skip_exec:\s*true", first, re.M))
 
+def as_import(source, module):
+    "An exported cell as `from rag_quality.module import` everything that it binds."
+    names = []
+    for node in ast.parse(source).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)): names.append(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)): names += [a.asname or a.name.split(".")[0] for a in node.names]
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names += [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    return f"from rag_quality.{module} import {', '.join(dict.fromkeys(names))}" if names else f"import rag_quality.{module}"
+
+def imported_cells(nb):
+    "Index -> what runs instead of an exported cell."
+    module = next((m[1] for c in nb.cells if (m := re.search(r"^#\|\s*default_exp\s+(\S+)", c.source, re.M))), None)
+    return {i: as_import(c.source, module) for i, c in enumerate(nb.cells)
+            if module and c.cell_type == "code" and re.search(r"^#\|\s*exporti?s?\s*$", c.source, re.M)}
+
 def texts(outputs):
     "What a reader sees of a cell as text: streams joined, the plain form of results."
     out, stream = [], ""
@@ -34,21 +52,27 @@ def texts(outputs):
         elif "data" in o: out.append(o.data.get("text/markdown") or o.data.get("text/plain", ""))
     return [ADDRESS.sub("0x", t) for t in [stream, *out] if t]
 
-def run(path, timeout, check):
+def run(path, timeout, check, imported):
     nb = nbformat.read(path, as_version=4)
     if skips_whole(nb): return []
     stored = [texts(c.get("outputs", [])) for c in nb.cells]
-    client = NotebookClient(nb, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}})
-    changed = []
+    client = NotebookClient(nb, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}},
+                            extra_arguments=["--log-level=ERROR"])
+    changed, instead = [], imported_cells(nb) if imported else {}
     with client.setup_kernel(env=dict(os.environ, PYTHONHASHSEED="0", TQDM_DISABLE="1")):
         for i, cell in enumerate(nb.cells):
             if cell.cell_type != "code" or SKIP_CELL.search(cell.source): continue
+            source, cell.source = cell.source, instead.get(i, cell.source)
             client.execute_cell(cell, i)
+            cell.source = source
             cell.execution_count = None
             for o in cell.outputs:
                 if "execution_count" in o: o.execution_count = None
                 o.get("metadata", {}).clear()
             if check and texts(cell.outputs) != stored[i]: changed.append((i, stored[i], texts(cell.outputs)))
+        if any(k.startswith("COVERAGE_PROCESS") for k in os.environ):     # a kernel that is slow to end would be killed before it saves
+            nb.cells.append(nbformat.v4.new_code_cell("import coverage; _c = coverage.Coverage.current(); _c and (_c.stop(), _c.save())"))
+            client.execute_cell(nb.cells[-1], len(nb.cells) - 1); nb.cells.pop()
     if not check:
         nb.metadata = nbformat.NotebookNode(kernelspec={"display_name": "python3", "language": "python", "name": "python3"})
         for c in nb.cells: c.metadata = nbformat.NotebookNode()
@@ -59,11 +83,13 @@ def run(path, timeout, check):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--check", action="store_true"); ap.add_argument("--timeout", type=int, default=600)
+    ap.add_argument("--imported", action="store_true")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
+    args.check |= args.imported
     bad = 0
     for path in notebooks(args.names):
-        try: changed = run(path, args.timeout, args.check)
+        try: changed = run(path, args.timeout, args.check, args.imported)
         except CellExecutionError as e:
             bad += 1; print(f"FAIL {path}\n{e}", file=sys.stderr); continue
         for i, old, new in changed:
