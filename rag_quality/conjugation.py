@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ENDINGS', 'MAX_DEPTH', 'Lexeme', 'irregular_class', 'is_exist', 'known', 'lexeme', 'conjugate', 'readings']
 
-# %% ../nbs/02_korean_conjugation.ipynb #32a947cc
+# %% ../nbs/02_korean_conjugation.ipynb #0bfca787
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_conjugation.ipynb #aa3bb8c4
+# %% ../nbs/02_korean_conjugation.ipynb #d5459f0f
 _D_LAST, _D_STEMS = frozenset("듣 긷 싣 붇 눋 컫".split()), frozenset("걷 묻 깨닫 내닫 치닫 되묻 캐묻 따져묻 내걷 거닐걷".split())
 _B_LAST, _B_STEMS = frozenset("잡 입 씹 접 집 뽑 업 좁 꼽".split()), frozenset("굽 곱 수줍 뵙 찾아뵙 잡숩".split())   # regular
 _S_LAST = frozenset("짓 낫 붓 잇 긋 젓 잣".split())
@@ -21,7 +21,7 @@ _EU_LAST = frozenset("따르 들르 치르 우러르 다다르".split())
 _REO = frozenset("푸르 노르 누르 이르".split())
 _HOMOGRAPHS = {  # stem -> readings (verb, class), the commoner first
     "걷": ((True, "ㄷ"), (True, "")), "묻": ((True, "ㄷ"), (True, "")), "굽": ((True, "ㅂ"), (True, "")), "곱": ((False, "ㅂ"), (False, "")),
-    "누르": ((True, "르"), (False, "러")), "이르": ((True, "러"), (True, "르"), (False, "르")), "붇": ((True, "ㄷ"),), "낫": ((True, "ㅅ"),)}
+    "누르": ((True, "르"), (False, "러")), "이르": ((True, "러"), (True, "르"), (False, "르")), "붇": ((True, "ㄷ"),), "낫": ((True, "ㅅ"),), "아니": ((False, ""),)}
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
@@ -54,7 +54,7 @@ def irregular_class(stem:str, verb:bool=True, hint:str=""  # Kiwi's suffix for h
         return "" if any(stem.endswith(e) for e in _EU_LAST) else "르"
     return "우" if stem in ("푸", "퍼푸") else ""
 
-# %% ../nbs/02_korean_conjugation.ipynb #4a671286
+# %% ../nbs/02_korean_conjugation.ipynb #c9ab63cb
 _ADJECTIVE = frozenset("""춥 덥 맵 많 좋 싫 옳 짧 높 낮 넓 좁 깊 얕 얇 두껍 무겁 가볍 쉽 어렵 같 다르 옅 짙 가늘 젊 둥글 맑 드물 떫 기막히 괜찮 귀찮 하찮 점잖 편찮
 못생기 잘생기 못되 잘나 못나 오래되 막되 앳되 헛되 참되 뛰어나 빼어나 동떨어지 되바라지 뒤늦 때늦 알맞 걸맞 남다르 색다르 배부르 목마르 게으르 서투르 서툴 재빠르 빠르 바쁘 나쁘 예쁘
 기쁘 슬프 아프 고프 질기 끈질기 거칠 붉 희 푸르 낡 비싸 값비싸 멀 가깝 그르 올바르 똑바르 쓰라리 힘차 벅차 알차 당차 값지 멋지 건방지 기름지 야무지 모질 낯설 시리 쓰리 비리 잦 느리
@@ -79,14 +79,14 @@ def lexeme(stem:str, tag:str="VV"  # as Kiwi writes it: VV, VV-I, VA-R, XSV, ...
           ) -> Lexeme:
     "The lexeme of a stem that Kiwi tagged."
     kind, _, hint = tag.partition("-")
-    if kind not in ("VV", "VA", "VX", "XSV", "XSA"): raise ConfigError(f"tag={tag!r}: 용언의 태그 VV, VA, VX, XSV, XSA 가운데 하나를 주세요.")
+    if kind not in ("VV", "VA", "VX", "VCN", "XSV", "XSA"): raise ConfigError(f"tag={tag!r}: 용언의 태그 VV, VA, VX, VCN, XSV, XSA 가운데 하나를 주세요.")
     if not stem or not "가" <= stem[-1] <= "힣": raise ConfigError(f"어간 {stem!r}: 한글로 끝나는 어간을 주세요. 예: '돕'")
     verb = kind in ("VV", "VX", "XSV") or stem in _VERB
     if verb and (stem in _ADJECTIVE or stem[:-1] in _HA_ADJECTIVE and stem[-1] == "하"): verb = False
     elif kind == "VV" and not known(stem, "VV") and known(stem, "VA"): verb = False
     return Lexeme(stem, verb, irregular_class(stem, verb, hint))
 
-# %% ../nbs/02_korean_conjugation.ipynb #73410c19
+# %% ../nbs/02_korean_conjugation.ipynb #6bbc354f
 ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag, kind in (row.split() for row in """\
 -ㄴ/은 1 ᆫ ETM any
 -ㄹ/을 1 ᆯ ETM any
@@ -124,15 +124,18 @@ ENDINGS = tuple((label, int(depth), form, tag, kind) for label, depth, form, tag
 """.splitlines()))
 MAX_DEPTH = max(e[1] for e in ENDINGS)
 
-# %% ../nbs/02_korean_conjugation.ipynb #49f67f85
+# %% ../nbs/02_korean_conjugation.ipynb #e0f96b30
 _SHORT = {"머물": "머무르", "서둘": "서두르", "서툴": "서투르", "갖": "가지", "딛": "디디", "내딛": "내디디", "건들": "건드리", "뵙": "뵈", "찾아뵙": "찾아뵈"}
 _DEFECTIVE = {"데리": ("-아/어", "-고", "-(으)러"), "더불": ("-아/어",), "관하": ("-ㄴ/은", "-아/어"), "의하": ("-ㄴ/은", "-ㄹ/을", "-아/어", "-(으)면"),
               "인하": ("-ㄴ/은", "-아/어", "-아서/어서"), "말미암": ("-ㄴ/은", "-아/어"), "불구하": ("-고",), "가로": ()}
-_BECOME = {"이렇": "이래", "그렇": "그래", "저렇": "저래", "어떻": "어때", "요렇": "요래", "고렇": "고래", "조렇": "조래", "아무렇": "아무래"}
+_BECOME = {"이렇": "이래", "그렇": "그래", "저렇": "저래", "어떻": "어때", "요렇": "요래", "고렇": "고래", "조렇": "조래", "아무렇": "아무래",
+           "이러": "이래", "그러": "그래", "저러": "저래", "요러": "요래", "고러": "고래", "조러": "조래", "어쩌": "어째"}
 _H_VOWEL = {"ㅏ": "ㅐ", "ㅑ": "ㅒ", "ㅓ": "ㅔ", "ㅕ": "ㅖ"}
+_NOT = {"어요": ("아니에요", "아녜요", "아니어요"), "어서": ("아니어서", "아녀서", "아니라서"), "어야": ("아니어야", "아녀야", "아니라야")}
 _VOWELS = "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 
 def _join_tag(w:Lexeme) -> str:
+    if w.stem == "아니" and not w.verb: return "VCN"
     tag = "VV" if w.verb else "VA"
     if w.irregular in ("ㄷ", "ㅂ", "ㅅ", "ㅎ", "러"): return tag + "-I"
     return tag + "-R" if w.irregular == "르" or _final(w.stem[-1]) in (_D, _B, _S, _H) else tag
@@ -140,8 +143,9 @@ def _join_tag(w:Lexeme) -> str:
 def _infinitive(w:Lexeme) -> list[str]:
     "The -아/어 form, contracted first, then the full one where both are in use."
     stem, last = w.stem, w.stem[-1]
+    if stem in _BECOME: return [_BECOME[stem]]
+    if _join_tag(w) == "VCN": return ["아니어", "아녀"]
     if w.irregular == "ㅎ":
-        if stem in _BECOME: return [_BECOME[stem]]
         return [stem[:-1] + chr(ord(last) - _H + 28 * (_VOWELS.index(_H_VOWEL[_vowel(last)]) - _VOWELS.index(_vowel(last))))]
     if not w.irregular and _final(last) in (_D, _B, _S): return [stem + ("아" if _vowel(last) in "ㅏㅗㅑ" else "어")]
     forms = [shared_kiwi().join([(stem, _join_tag(w)), ("어", "EC")])]
@@ -151,7 +155,7 @@ def _infinitive(w:Lexeme) -> list[str]:
     elif vowel == "ㅗ" and last not in "오": forms.append(stem + "아")
     return forms
 
-# %% ../nbs/02_korean_conjugation.ipynb #b662052b
+# %% ../nbs/02_korean_conjugation.ipynb #47dcb9df
 _SHORT_EU = frozenset("갖 딛 내딛 뵙 찾아뵙".split())   # these give way before -(으)ㄴ, -(으)면, ... too
 _WITH_EU = frozenset("ᆫ ᆯ ᆷ 면 려면 며 으니 려고 러 시".split())
 
@@ -162,15 +166,17 @@ def _attach(w:Lexeme, form:str, tag:str) -> list[str]:
     if long and (head[0] in "어었" or w.stem in _SHORT_EU and head in _WITH_EU):
         return _attach(Lexeme(long, w.verb, irregular_class(long, w.verb)), form, tag)
     if head[0] == "어":
+        if _join_tag(w) == "VCN" and head in _NOT: return list(_NOT[head])
         return [f + head[1:] for f in _infinitive(w)][:1 if head == "어요" else None]
     if head == "었":
         return [f[:-1] + chr(ord(f[-1]) + 20) + rest for f in _infinitive(w)]   # ㅆ is the 20th final consonant
+    if form == "으니": return [f[:-1] + chr(ord(f[-1]) - 4) + "니" for f in _attach(w, "ᆫ", "ETM")]     # 간 → 가니, 먹은 → 먹으니, 만든 → 만드니
     if form == "ᆫ지" and (w.verb or is_exist(w.stem)): head = "는지"
     if form == "ᆫ다" and _final(w.stem[-1]) not in (0, 8): head = "는다"       # 8: ㄹ
     parts = [(w.stem, _join_tag(w)), (head, "EP" if rest else tag)] + ([(rest, tag)] if rest else [])
     return [shared_kiwi().join(parts)]
 
-# %% ../nbs/02_korean_conjugation.ipynb #aaeb2d1e
+# %% ../nbs/02_korean_conjugation.ipynb #2014b623
 @lru_cache(maxsize=8192)
 def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
     "(form, label) of a lexeme, each form once."
@@ -183,7 +189,7 @@ def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
         for f in _attach(w, form, tag): found.setdefault(f, label)
     return tuple(found.items())
 
-# %% ../nbs/02_korean_conjugation.ipynb #30f844e6
+# %% ../nbs/02_korean_conjugation.ipynb #c911fec9
 def conjugate(word:"str|Lexeme",   # a dictionary form, '돕다', with all its readings; or one lexeme
               *, depth:int=1       # 0..3: how many endings, see `ENDINGS`
              ) -> dict[str, str]:

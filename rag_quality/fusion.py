@@ -6,31 +6,35 @@
 __all__ = ['NORMALIZATIONS', 'normalize_array', 'normalize', 'check_weights', 'fuse_scores', 'fuse', 'rrf', 'HybridRetriever',
            'register_weights']
 
-# %% ../nbs/04_fusion.ipynb #09c2aafc
+# %% ../nbs/04_fusion.ipynb #8021bda3
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from .core import ConfigError, Query, Run
-from .retrieval import Retriever, query_items, top_hits
+from .core import ConfigError, DataError, Query, Run
+from .encoders import retrieval_defaults
+from .retrieval import Retriever, check_k, query_items, top_hits
 
-# %% ../nbs/04_fusion.ipynb #d10c597c
+# %% ../nbs/04_fusion.ipynb #04e378c2
 NORMALIZATIONS = ("minmax", "max", "none")
 
 def normalize_array(scores:np.ndarray, method:str="minmax"   # one of NORMALIZATIONS
                    ) -> np.ndarray:
     "The scores of one query on a common scale; equal scores are all 1 where they are above 0, else 0."
     if method not in NORMALIZATIONS: raise ConfigError(f"normalization={method!r}: {', '.join(NORMALIZATIONS)} 가운데 하나를 주세요.")
+    if not np.isfinite(scores).all(): raise DataError(f"점수에 {scores[~np.isfinite(scores)][0]}이(가) 있습니다. 유한한 수여야 합니다.")
     if method == "none" or not len(scores): return scores
     low, high = scores.min() if method == "minmax" else 0.0, scores.max()
     return (scores - low) / (high - low) if high > low else np.full(len(scores), float(high > 0))
 
 def normalize(scores:Mapping[str, float], method:str="minmax") -> dict[str, float]:
     "`normalize_array` for a result: doc_id -> score."
+    if bad := [d for d, x in scores.items() if not math.isfinite(x)]:
+        raise DataError(f"조문 {bad[0]!r}의 점수가 {scores[bad[0]]}입니다. 유한한 수여야 합니다.")
     return dict(zip(scores, normalize_array(np.array(list(scores.values()), float), method).tolist()))
 
-# %% ../nbs/04_fusion.ipynb #cbdc1ea2
+# %% ../nbs/04_fusion.ipynb #5c98648d
 def check_weights(weights:Sequence[float], n:int) -> tuple[float, ...]:
     "The weights scaled to sum 1, or the `ConfigError` that says what is wrong with them."
     weights = tuple(map(float, weights))
@@ -39,6 +43,7 @@ def check_weights(weights:Sequence[float], n:int) -> tuple[float, ...]:
     return tuple(w / sum(weights) for w in weights)
 
 def _ranked(scores:Mapping[str, float], k:int|None=None) -> dict[str, float]:
+    k = None if k is None else check_k(k)
     return dict(sorted(scores.items(), key=lambda x: -x[1])[:k])    # stable: ties keep their order
 
 def fuse_scores(results:Sequence[Mapping[str, float]], weights:Sequence[float], *, normalization:str="minmax", k:int|None=None) -> dict[str, float]:
@@ -52,60 +57,70 @@ def fuse_scores(results:Sequence[Mapping[str, float]], weights:Sequence[float], 
 def fuse(runs:Sequence[Run], weights:Sequence[float], *, normalization:str="minmax", k:int|None=None   # how many to keep a query
         ) -> Run:
     "Convex combination of runs: each normalised query by query, then summed with weights."
-    ids = dict.fromkeys(q for run in runs for q in run)
-    return {q: fuse_scores([run.get(q, {}) for run in runs], weights, normalization=normalization, k=k) for q in ids}
+    ids, out = dict.fromkeys(q for run in runs for q in run), {}
+    for q in ids:
+        try: out[q] = fuse_scores([run.get(q, {}) for run in runs], weights, normalization=normalization, k=k)
+        except DataError as e: raise DataError(f"질의 {q!r}: {e}") from None
+    return out
 
 def rrf(runs:Sequence[Run], *, k:int=60   # the constant of the formula, not a depth
        ) -> Run:
     "Reciprocal rank fusion: the sum of 1 / (k + rank)."
+    if not k >= 0 or not math.isfinite(k): raise ConfigError(f"k={k!r}: 0 이상의 수를 주세요.")
     out: Run = {}
     for run in runs:
         for q, scores in run.items():
+            normalize(scores, "none")                     # its check: a NaN has no rank
             found = out.setdefault(q, {})
             for rank, d in enumerate(_ranked(scores), 1): found[d] = found.get(d, 0.0) + 1 / (k + rank)
     return {q: _ranked(scores) for q, scores in out.items()}
 
-# %% ../nbs/04_fusion.ipynb #c4be9cc2
+# %% ../nbs/04_fusion.ipynb #cc0fd7f6
 class HybridRetriever:
     "Two retrievers, fused with weights that may follow the query."
     def __init__(self, bm25:Retriever, vector:Retriever, *,
                  weights_for:"Callable[[str], tuple[float, float]]|tuple[float, float]"=(0.5, 0.5),  # query text -> (bm25, vector)
                  terms_for:"Callable[[str], object]|None"=None,   # query text -> what BM25 looks for; None: the text itself
                  normalization:str="minmax",
-                 depth:int|None=None):                            # how many of each are fused; None: every passage
+                 depth:int|None=None):                            # how many of each are fused; None: all that it holds, 1000 where it does not say
         self.bm25, self.vector, self.normalization, self.depth = bm25, vector, normalization, depth
         if not callable(weights_for): weights_for = lambda query, fixed=check_weights(weights_for, 2): fixed
         self.weights_for, self.terms_for = weights_for, terms_for or (lambda query: query)
         normalize({}, normalization)
-        if depth is not None and depth < 1: raise ConfigError(f"depth={depth}: 1 이상의 정수, 또는 모든 조문을 뜻하는 None을 주세요.")
+        if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1): raise ConfigError(f"depth={depth!r}: 1 이상의 정수, 또는 모든 조문을 뜻하는 None을 주세요.")
         whole = all(hasattr(r, "scores") and hasattr(r, "doc_ids") for r in (bm25, vector))
         self._whole = depth is None and whole and list(bm25.doc_ids) == list(vector.doc_ids)
+
+    def _depth(self, retriever:Retriever, k:int) -> int:
+        held = getattr(retriever, "doc_ids", retriever)
+        return max(k, self.depth or (len(held) if hasattr(held, "__len__") else 1000))
 
     def search(self, query:str, k:int=10, *, terms=None,          # what BM25 looks for, instead of `terms_for(query)`
                asked:str|None=None                                # the query as it was asked, where `query` is a rewriting: the weights follow it
               ) -> list[tuple[str, float]]:
         "The `k` best (doc_id, fused score)."
-        terms = self.terms_for(query) if terms is None else terms
-        weights = check_weights(self.weights_for(asked or query), 2)
+        k, terms = check_k(k), self.terms_for(query) if terms is None else terms
+        weights = check_weights(self.weights_for(query if asked is None else asked), 2)
         sides = [(r, q, w) for r, q, w in zip((self.bm25, self.vector), (terms, query), weights) if w]
         if self._whole:
             found = [(r.scores(q), w) for r, q, w in sides]
             total = sum((w * normalize_array(s, self.normalization) for s, w in found if s.any()), np.zeros(len(self.bm25.doc_ids)))
             return top_hits(total.round(9), self.bm25.doc_ids, k)
-        depth = max(k, self.depth or 1000)
-        results = [dict(r.search(q, depth)) for r, q, _ in sides]
+        results = [dict(r.search(q, self._depth(r, k))) for r, q, _ in sides]
         return list(fuse_scores(results, [w for *_, w in sides], normalization=self.normalization, k=k).items())
 
     def search_many(self, queries:"Iterable[Query]|Mapping[str, str]", k:int=10, *, terms:Mapping[str, object]|None=None) -> Run:
         "A run over many queries; `terms` may give what BM25 looks for, by query_id."
         return {q: dict(self.search(text, k, terms=(terms or {}).get(q))) for q, text in query_items(queries)}
 
-# %% ../nbs/04_fusion.ipynb #b3a5557b
+# %% ../nbs/04_fusion.ipynb #51c4b17d
 def register_weights(register_of:Callable[[str], str],                       # query text -> "colloquial" | "written"
                      coverage_of:Callable[[str], float]|None=None, *,        # query text -> 0..1, e.g. `BM25Index.coverage`
-                     colloquial:tuple[float, float]=(0.5, 0.5), written:tuple[float, float]=(0.95, 0.05),  # (bm25, vector)
-                     low:float=0.3, high:float=0.5) -> Callable[[str], tuple[float, float]]:
+                     colloquial:tuple[float, float]|None=None,               # (bm25, vector); None, here and below: as configured
+                     written:tuple[float, float]|None=None,
+                     low:float|None=None, high:float|None=None) -> Callable[[str], tuple[float, float]]:
     "A `weights_for`: a written query trusts words; a colloquial one the less, the less its words are found in the collection."
+    colloquial, written, low, high = retrieval_defaults("weights", colloquial=colloquial, written=written, low=low, high=high)
     colloquial, written = check_weights(colloquial, 2), check_weights(written, 2)
     if not 0 <= low < high <= 1: raise ConfigError(f"low={low}, high={high}: 0 ≤ low < high ≤ 1이어야 합니다.")
     def weights_for(query:str) -> tuple[float, float]:

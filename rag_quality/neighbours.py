@@ -5,52 +5,54 @@
 # %% auto #0
 __all__ = ['MorphemeNeighbours']
 
-# %% ../nbs/04_neighbours.ipynb #162373bb
+# %% ../nbs/04_neighbours.ipynb #104f26aa
 from collections.abc import Iterable
 
 import numpy as np
 
 from .core import ConfigError, Passage
-from .encoders import KiwiEncoder
+from .encoders import KiwiEncoder, retrieval_defaults
 from .tokens import analyze_corpus
 
-# %% ../nbs/04_neighbours.ipynb #e801f235
+# %% ../nbs/04_neighbours.ipynb #45a1d3b8
 class MorphemeNeighbours:
     "For each word of a query, the words of a collection that are used like it, weighted by similarity."
     def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,  # None: `KiwiEncoder()`
-                 floor:float=0.15,      # the similarity that counts as none
-                 limit:int=100,         # how many neighbours a word may have
-                 longest:int=64,        # a query of more different morphemes says enough by itself: no neighbours
+                 floor:float|None=None,   # the similarity that counts as none; None, here and below: as configured
+                 limit:int|None=None,     # how many neighbours a word may have
+                 longest:int|None=None,   # a query of more different morphemes says enough by itself: no neighbours
                  cache:bool=True):
+        floor, limit, longest = retrieval_defaults("neighbours", floor=floor, limit=limit, longest=longest)
         if not 0 <= floor < 1 or limit < 0: raise ConfigError(f"floor={floor}, limit={limit}: floor는 0 이상 1 미만, limit는 0 이상이어야 합니다.")
         self.encoder, self.floor, self.limit, self.longest = encoder or KiwiEncoder(), floor, limit, longest
         table = analyze_corpus([p.full_text for p in passages], cache=cache)
-        often, counts = np.bincount(table.ids, minlength=len(table.forms)), self.encoder.counts(table)
-        usual: dict[str, int] = {}      # form -> its most frequent entry, which speaks for it
-        for i in np.argsort(-often, kind="stable"):
-            if counts[i] and self.encoder.knows(table.kiwi_ids[i]): usual.setdefault(table.forms[i], int(i))
-        self.forms = list(usual)
-        self.vectors = self.encoder.morpheme_vectors(self.forms, table.kiwi_ids[list(usual.values())])
-
+        often, (used, vectors) = np.bincount(table.ids, minlength=len(table.forms)), self.encoder.vocabulary(table)
+        known, usual = self.encoder.knows(table.kiwi_ids[used]), {}   # form -> its most frequent entry, which speaks for it
+        for n in np.argsort(-often[used], kind="stable"):
+            if known[n]: usual.setdefault(table.forms[used[n]], int(n))
+        self.forms, self.vectors = list(usual), vectors[list(usual.values())]
         self._found: dict[tuple[str, int], dict[str, float]] = {}   # words asked for before
 
-    def _find(self, keys:list[tuple[str, int]]) -> None:
-        ids = np.array([i for _, i in keys])
+    def _find(self, keys:list[tuple[str, int]]) -> dict[tuple[str, int], dict[str, float]]:
+        ids, groups = np.array([i for _, i in keys]), {}
         similar, known = self.encoder.morpheme_vectors([f for f, _ in keys], ids) @ self.vectors.T, self.encoder.knows(ids)
         for key, row, known_here in zip(keys, similar, known):
-            group = self._found[key] = {key[0]: 1.0}
+            group = groups[key] = {key[0]: 1.0}
             if not (known_here and self.limit and len(row)): continue
             edge = np.partition(row, -self.limit - 1)[-self.limit - 1] if len(row) > self.limit else -1.0   # one more: itself may be among them
             near = np.flatnonzero(row > max(self.floor, edge))
             for j in near[np.argsort(-row[near], kind="stable")]:
                 group.setdefault(self.forms[j], round(float(row[j] - self.floor) / (1 - self.floor), 4))
+        return groups
 
     def expand(self, query:str) -> list[dict[str, float]]:
         "One group a content morpheme, in order: itself with weight 1 and its neighbours with less. `BM25Index` takes it as it is."
-        table = analyze_corpus([query], cache=False)
-        counts = self.encoder.counts(table)
+        table = analyze_corpus([query], cache=False); counts = self.encoder.counts(table)
         keys = {i: (table.forms[i], int(table.kiwi_ids[i])) for i in np.flatnonzero(counts)}
         if len(keys) > self.longest: return [{table.forms[i]: 1.0} for i in table.ids if counts[i]]
-        if len(self._found) > 10_000: self._found = {}
-        if new := [k for k in dict.fromkeys(keys.values()) if k not in self._found]: self._find(new)
-        return [dict(self._found[keys[i]]) for i in table.ids if counts[i]]
+        kept = self._found if len(self._found) <= 10_000 else {}    # a dict of our own: another thread may start afresh meanwhile
+        found = {k: kept.get(k) for k in keys.values()}
+        if new := [k for k, group in found.items() if group is None]:
+            found.update(self._find(new))
+            kept.update((k, found[k]) for k in new); self._found = kept
+        return [dict(found[keys[i]]) for i in table.ids if counts[i]]

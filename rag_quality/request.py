@@ -5,15 +5,15 @@
 # %% auto #0
 __all__ = ['EMBEDDED', 'Lexicon', 'inner_layer', 'is_asking', 'is_embedded', 'strip_josa', 'Sentence', 'peel_request']
 
-# %% ../nbs/02_korean_request.ipynb #e46f610e
+# %% ../nbs/02_korean_request.ipynb #f4e726fd
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .core import ConfigError, load_config
 from .formality import Token, query_tokens
-from .predicate import MARKS, STEMS, Predicate, inflect, predicate_at, render
+from .predicate import MARKS, STEMS, Predicate, closed, inflect, predicate_at, render
 
-# %% ../nbs/02_korean_request.ipynb #dfbe91f0
+# %% ../nbs/02_korean_request.ipynb #4f0bb498
 @dataclass(slots=True)
 class Lexicon:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
@@ -36,7 +36,7 @@ class Lexicon:
         "One table; empty where there is none."
         return self.tables.get(kind, {})
 
-# %% ../nbs/02_korean_request.ipynb #6e00e172
+# %% ../nbs/02_korean_request.ipynb #5f69701c
 _AUXILIARY = {"주": "give", "드리": "give", "달": "give", "보": "try", "싶": "want", "있": "state", "놓": "try"}
 
 def _stem_before(toks:Sequence[Token], i:int) -> int:
@@ -62,14 +62,14 @@ def inner_layer(toks:Sequence[Token], i:int   # a stem
         if j >= 2 and toks[j].form == "수" and toks[j-1].tag == "ETM": k, name = _stem_before(toks, j-1), "can"
     return (k, name) if name and k >= 0 else (i, "")
 
-# %% ../nbs/02_korean_request.ipynb #f9af9747
+# %% ../nbs/02_korean_request.ipynb #ae16ada8
 EMBEDDED = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지 는가 ᆫ가 은가 던가 나 을까 ᆯ까 냐 니".split())   # endings of a question inside a sentence
-_ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 래 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
+_ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
 _ORDER = frozenset("어 아 봐라 어라 아라 라 으라 렴 으렴 려무나 자 세요 으세요 셔요 시오 으시오 십시오 으십시오 주라 지 어요 구려 거라".split())
 
 def is_asking(form:str) -> bool:
     "Does this ending ask?"
-    return form.removesuffix("요") in _ASKING or form.endswith("니까") and len(form) < 5
+    return form.removesuffix("요") in _ASKING or form.endswith("냐고") or form.endswith("니까") and len(form) < 5
 
 def is_embedded(toks:Sequence[Token], i:int) -> bool:
     "Does a question end in the token at `i`?"
@@ -78,10 +78,10 @@ def is_embedded(toks:Sequence[Token], i:int) -> bool:
 def strip_josa(toks:Sequence[Token], stop:int) -> int:
     "One past the noun phrase, without its last particles and what only softens."
     while stop and (toks[stop-1].tag in MARKS or toks[stop-1].tag in ("JKO", "JKS", "JKC") or toks[stop-1].form in ("좀", "요")
-                    or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요"))): stop -= 1
+                    or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요", "이요", "이여"))): stop -= 1
     return stop
 
-# %% ../nbs/02_korean_request.ipynb #f655ae7d
+# %% ../nbs/02_korean_request.ipynb #06eeb68e
 @dataclass(slots=True)
 class Sentence:
     "A sentence with what to leave out and what to swap."
@@ -90,6 +90,7 @@ class Sentence:
     lex: Lexicon
     drop: set[int] = field(default_factory=set)
     swap: dict[int, str] = field(default_factory=dict)
+    careful: bool = False      # one of several sentences: words keep their places
 
     def part(self, start:int, stop:int, cut=frozenset()) -> str:
         "The text of toks[start:stop] as edited; `cut` is left out too."
@@ -113,9 +114,11 @@ class Sentence:
         "Everything up to the predicate `p`, and `p` with another ending."
         i = p.stem - (self.toks[p.stem].tag == "VCP" and p.stem > 0)     # a copula stands on its noun
         noun = self.swap.get(i, self.toks[i].form) if i < p.stem else ""
-        return self.part(0, i, cut) + self.glue(i) + noun + inflect(self.toks, p, how)
+        verb = inflect(self.toks, p, how)
+        if noun and verb.startswith("이었") and not closed(noun): verb = "였" + verb[2:]
+        return self.part(0, i, cut) + self.glue(i) + noun + verb
 
-# %% ../nbs/02_korean_request.ipynb #f9f864c5
+# %% ../nbs/02_korean_request.ipynb #c50bdc51
 _REASONS = {"tell": "알려 달라는 부탁", "search": "찾아 달라는 부탁", "know": "아는지 물음", "wonder": "궁금하다는 말",
             "please": "부탁하는 말", "keep": "해 달라는 부탁"}
 
@@ -147,17 +150,19 @@ def _request_verb(toks:Sequence[Token], p:Predicate) -> tuple[str, int, set[str]
     if t.tag == "VV" and t.form == "하" and i > 1 and toks[i-1].form in ("을", "를", "좀") and toks[i-2].tag == "NNG": return toks[i-2].form + "하", i-2, layers
     return t.form, i, layers
 
-# %% ../nbs/02_korean_request.ipynb #2f58869f
+# %% ../nbs/02_korean_request.ipynb #c5b954b0
 def _is_request(toks:Sequence[Token], key:str, kind:str, layers:set[str], form:str, left:int, asks) -> bool:
-    "Do layers, ending and what stands before agree that `key` is a request? `asks(stop)`: is something else asked before stop?"
+    "Do layers, ending and what stands before agree that `key` is a request? `asks(stop)`: where the last question word before stop ends, or 0."
     clause = left > 0 and (is_embedded(toks, left-1) or toks[left-1].tag in ("JKO", "JX") and left > 1 and toks[left-2].form in EMBEDDED)
     named = left > 1 and toks[left-1].tag == "NNG" and toks[left-2].tag == "EC" and toks[left-2].form in EMBEDDED     # 언제인지 날짜
     if (key == "모르" or key == "보" and "give" not in layers) and not clause: return False
     if kind in ("tell", "search", "keep"):
+        if left > 1 and toks[left-1].form == "에서" and any(is_embedded(toks, k) for k in range(left)): return False      # -는지 학교에서 알려 주나요
         bare = not layers - {"try"}
         if bare and form not in _ORDER: return False
         if not bare and "give" not in layers and not (clause and kind == "search" and layers == {"can"}): return False
-        free = clause or named or form in ("십시오", "시오", "세요") or left > 0 and toks[left-1].tag in ("JKO", "JKS", "JX", "JKC")
+        asked = left > 0 and asks(left) == left        # 어디다 말해
+        free = clause or named or toks[left-1].form == "어서" or not asked and form in ("십시오", "시오", "세요") or not asked and left > 0 and toks[left-1].tag in ("JKO", "JKS", "JX", "JKC")
         return free or not asks(left)
     if kind == "know":
         if not (layers & {"can", "want", "state"} or is_asking(form) or form in ("어", "어요", "세요", "아요")): return False
@@ -166,7 +171,7 @@ def _is_request(toks:Sequence[Token], key:str, kind:str, layers:set[str], form:s
 
 def peel_request(toks:Sequence[Token], stop:int,
                  requests:Mapping[str, str],      # verb or noun -> tell, search, know, wonder, please, keep
-                 asks=lambda stop: False,         # is there a question word before `stop`?
+                 asks=lambda stop: 0,             # where the last question word before `stop` ends; 0: there is none
                 ) -> tuple[int, str]:
     "Where the sentence ends without its request ('알려 줄래'), and why; the same `stop` and '' where it makes none."
     p = predicate_at(toks, stop)
@@ -174,7 +179,8 @@ def peel_request(toks:Sequence[Token], stop:int,
     if not p or found[1]: return found
     if toks[p.ending].tag == "EC" and toks[p.ending].form in ("어서", "어", "고") and p.ending+1 < len(toks):      # 찾아서 (알려 줘)
         start = p.stem - (toks[p.stem].tag == "XSV")
-        if requests.get(toks[start].form + ("하" if start < p.stem else "")) == "search": return start, "찾아보라는 부탁"
+        kind = requests.get(toks[start].form + ("하" if start < p.stem else ""))
+        if kind in ("search", "keep"): return start + (kind == "keep"), "찾아보라는 부탁"
     key, start, layers = _request_verb(toks, p)
     form = toks[p.ending].form
     if key in ("감사하", "고맙", "좋") and start and toks[start-1].form in ("면", "으면") and (q := predicate_at(toks, start)):   # 알려 주시면 감사하겠습니다
@@ -182,6 +188,6 @@ def peel_request(toks:Sequence[Token], stop:int,
     kind = "search" if key == "알" and "try" in layers else requests.get(key)
     if not kind or p.past: return stop, ""
     left = start
-    while left and (toks[left-1].tag == "MAG" or toks[left-1].form in ("좀", "한번")) and toks[left-1].form not in ("안", "못", "왜", "언제", "어떻게"): left -= 1
+    while left and (toks[left-1].tag == "MAG" or toks[left-1].form in ("좀", "한번")) and not toks[left-1].form.startswith(("안", "못", "왜", "언제", "어떻게", "얼마")): left -= 1
     if not _is_request(toks, key, kind, layers, form, left, asks): return stop, ""
     return (start+1 if kind == "keep" else left), _said(key, kind)
