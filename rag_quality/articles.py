@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['decode_lines', 'decode', 'read_bytes', 'read_text', 'split_articles', 'split_paragraphs']
 
-# %% ../nbs/01_articles.ipynb #5b96031a
+# %% ../nbs/01_articles.ipynb #71b782a6
 import re
 from itertools import takewhile
 from pathlib import Path
 
 from .core import DataError, Passage, nfc
 
-# %% ../nbs/01_articles.ipynb #48c3037d
+# %% ../nbs/01_articles.ipynb #17f74f2a
 def _as(raw:bytes, encoding:str) -> str|None:
     try: return nfc(raw.decode(encoding))
     except UnicodeDecodeError: return None
@@ -27,8 +27,10 @@ def decode_lines(raw:bytes) -> list[str|None]:
     return other if sum(other[i] is not None for i in telling) > 2 * sum(lines[i] is not None for i in telling) else lines
 
 def decode(raw:bytes, name:str) -> str:
-    "Text of a file's bytes: UTF-8 or CP949, NFC; `DataError` names the first line that is neither."
-    for encoding in ("utf-8-sig", "cp949"):
+    "Text of a file's bytes: UTF-8, UTF-16 with its mark, or CP949, NFC; `DataError` names the first line that is neither."
+    if b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")): raise DataError(f"{name}: 글이 아닌 파일입니다(0인 바이트가 있음).")
+    for encoding in ("utf-16", "utf-8-sig", "cp949"):
+        if encoding == "utf-16" and not raw.startswith((b"\xff\xfe", b"\xfe\xff")): continue     # Windows' '유니코드' has a mark at the head
         if (text := _as(raw, encoding)) is not None: return text
     lines = decode_lines(raw)
     if None not in lines: return "\n".join(lines)     # CP949 after a UTF-8 BOM
@@ -44,7 +46,7 @@ def read_text(path:str|Path) -> str:
     "Read a text file, recognising UTF-8, CP949 and decomposed Hangul (NFD)."
     return decode(read_bytes(path), str(path))
 
-# %% ../nbs/01_articles.ipynb #5d8af0cb
+# %% ../nbs/01_articles.ipynb #df5e7421
 _NUMBER = re.compile(r"[#*\s]*제\s?(\d{1,4})\s?조(?:의\s?(\d{1,3}))?\**")
 _TITLE = re.compile(r"""\s*+(?:(?:[(（](?P<round>(?:[^()（）]|[(（][^()（）]*[)）])*)[)）] | [【\[［〔](?P<square>[^【】\[\]［］〔〕]*)[】\]］〕])\**
     | (?=<?\s*+삭\s?제(?:[\s<(（〈\[.*>]|함|$)))""", re.X)
@@ -70,7 +72,11 @@ def _heading(line, after, titled):
     if title.startswith("삭제"): title, body = "", f"{title} {body}".strip()      # '제3조(삭제 2022. 9. 1.)'
     return *here, title.strip(), body
 
-# %% ../nbs/01_articles.ipynb #11e19386
+# %% ../nbs/01_articles.ipynb #9d90a382
+def _free(label, taken):
+    "The label, or label-2, label-3, ... where a text has several addenda without a date."
+    return next(l for l in (label, *(f"{label}-{n}" for n in range(2, len(taken) + 3))) if l not in taken)
+
 def split_articles(text:str,        # one regulation
                    code:str,        # prefix of the ids where the text names no code of its own ('코드: ...')
                    name:str|None=None # the regulation's name; None: the first line
@@ -86,7 +92,8 @@ def split_articles(text:str,        # one regulation
     for l in lines:
         if (m := _CODE.match(l)) and len(parts) == 1: code = m[1]
         elif m := _ADDENDUM.match(l):
-            addendum = True; begin("부칙 " + re.sub(r"^\W(.*)\W$", r"\1", m["label"].strip()).strip(), "", m["body"])
+            label = "부칙 " + re.sub(r"^\W(.*)\W$", r"\1", m["label"].strip()).strip()
+            addendum = True; begin(_free(label.strip(), [p[0] for p in parts]), "", m["body"])
         elif addendum: parts[-1][3].append(l)
         elif h := _heading(l, last, titled):
             last = h[:2]; begin(f"제{h[0]}조" + (f"의{h[1]}" if h[1] else ""), *h[2:])
@@ -102,7 +109,7 @@ def _passage(code, name, label, title, chapter, lines):
     heading = f"{name} {label}" + (f"({title})" if title else "")
     return Passage(f"{code}:{label}", text, heading, {k: v for k, v in meta.items() if v})
 
-# %% ../nbs/01_articles.ipynb #a39980f8
+# %% ../nbs/01_articles.ipynb #41f6faec
 def _blocks(text, code, name, size=800):
     "Paragraphs between blank lines, packed to about `size` characters; a Markdown heading begins a new block."
     blocks, title = [], name or ""
@@ -116,7 +123,7 @@ def _blocks(text, code, name, size=800):
         else: blocks.append([title, para])
     return [Passage(f"{code}#{i}", body or head, head if body else "", {"code": code}) for i, (head, body) in enumerate(blocks, 1)]
 
-# %% ../nbs/01_articles.ipynb #73a00bf0
+# %% ../nbs/01_articles.ipynb #d6bd61bc
 _PARAGRAPH = re.compile(r"^(?=[①-⑳㉑-㉟])", re.M)
 
 def split_paragraphs(passage:Passage, max_chars:int=800) -> list[Passage]:

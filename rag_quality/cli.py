@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['parser', 'evaluate_command', 'search_command', 'main']
 
-# %% ../nbs/90_cli.ipynb #a29814e9
+# %% ../nbs/90_cli.ipynb #f52dad3a
 import argparse, json, os, sys
 
 from . import __version__
 
-# %% ../nbs/90_cli.ipynb #39137c08
+# %% ../nbs/90_cli.ipynb #04b87da3
 class _Parser(argparse.ArgumentParser):
     "argparse with one-line errors."
     def error(self, message):
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     return top
 
-# %% ../nbs/90_cli.ipynb #c1fb2485
+# %% ../nbs/90_cli.ipynb #cba87650
 def _collection(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
@@ -72,7 +72,7 @@ def evaluate_command(args) -> None:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.out: print(f"남긴 곳: {save_experiment(found, args.out)}")
 
-# %% ../nbs/90_cli.ipynb #62c71e46
+# %% ../nbs/90_cli.ipynb #5459dc48
 def search_command(args) -> None:
     "`rag-quality search`"
     from rag_quality.core import ConfigError
@@ -90,9 +90,10 @@ def search_command(args) -> None:
         text = " ".join(p.text.split())
         print(f"\n{i}. {p.title or p.doc_id}  ({score:.3f}, {p.doc_id})\n   {text[:160]}{'…' if len(text) > 160 else ''}")
 
-# %% ../nbs/90_cli.ipynb #f7071d01
+# %% ../nbs/90_cli.ipynb #0a488fd8
 def main(argv:list[str]|None=None) -> int:
     "Entry point; 0 where it went well, 2 where the arguments or the data are at fault."
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")    # before numpy: small products lose more to threads than they gain
     from rag_quality.core import RagQualityError
     for stream in (sys.stdout, sys.stderr):               # a terminal that cannot show a character (cp949) shows '?', not a traceback
         if hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")

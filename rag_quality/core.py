@@ -7,7 +7,7 @@ __all__ = ['Run', 'Qrels', 'log', 'Passage', 'Query', 'nfc', 'RagQualityError', 
            'MissingExtra', 'import_extra', 'bundle_path', 'config_path', 'load_config', 'atomic_write', 'save_config',
            'content_hash', 'cache_dir', 'cache_load', 'cache_save', 'progress']
 
-# %% ../nbs/00_core.ipynb #0a6c9c3f
+# %% ../nbs/00_core.ipynb #5904faec
 import hashlib, io, json, logging, os, secrets, sys, unicodedata, zipfile, zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-# %% ../nbs/00_core.ipynb #6fa0dff7
+# %% ../nbs/00_core.ipynb #82593869
 @dataclass(frozen=True, slots=True)
 class Passage:
     "One unit of retrieval: an article (조), a 항 of it, or a page."
@@ -40,12 +40,12 @@ class Query:
 Run = dict[str, dict[str, float]]    # query_id -> doc_id -> score, higher is better
 Qrels = dict[str, dict[str, int]]    # query_id -> doc_id -> grade, 0 is judged and not relevant
 
-# %% ../nbs/00_core.ipynb #f3bff354
+# %% ../nbs/00_core.ipynb #e5480f97
 def nfc(text:str) -> str:
     "Compose Hangul written in decomposed jamo (NFD), as macOS file names are; broken characters (lone surrogates) become U+FFFD."
     return unicodedata.normalize("NFC", text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
-# %% ../nbs/00_core.ipynb #c53c5fe1
+# %% ../nbs/00_core.ipynb #83b95522
 class RagQualityError(Exception):
     "Root of every error that this package raises on purpose."
 
@@ -61,7 +61,7 @@ class LLMError(RagQualityError, RuntimeError):
 class MissingExtra(RagQualityError, ImportError):
     "An optional dependency is not installed; the message gives the pip line."
 
-# %% ../nbs/00_core.ipynb #fd5da2b5
+# %% ../nbs/00_core.ipynb #05d05c9e
 def import_extra(module:str,   # what to import, e.g. "faiss"
                  extra:str,    # the extra of this package that installs it, e.g. "cpu"
                 ):
@@ -71,7 +71,9 @@ def import_extra(module:str,   # what to import, e.g. "faiss"
         if e.name and e.name.split(".")[0] != module.split(".")[0]: raise  # installed, but broken inside: say that
         raise MissingExtra(f"'{module}' 모듈이 없습니다. 설치: pip install 'rag-quality[{extra}]'", name=module) from None
 
-# %% ../nbs/00_core.ipynb #f8588476
+# %% ../nbs/00_core.ipynb #c24ae8fd
+log = logging.getLogger("rag_quality")
+
 def bundle_path(*parts:str   # below data/, e.g. "hanbit", "corpus.jsonl"
                ) -> Path:
     "Where a file of the packaged data folder lies: in the wheel, or in the checkout it was installed from."
@@ -83,13 +85,13 @@ def config_path(name:str    # e.g. "colloquial_mappings"
                ) -> Path:
     "The file that `load_config(name)` reads: ./data/config first, then the packaged one."
     local = Path("data/config") / f"{name}.json"
-    if local.is_file(): return local
+    if local.is_file(): log.info("작업 폴더의 설정을 씁니다: %s", local); return local
     packaged = bundle_path("config", f"{name}.json")
     if packaged.is_file(): return packaged
     known = sorted(p.stem for p in bundle_path("config").glob("*.json"))
     raise ConfigError(f"설정 '{name}'이(가) 없습니다: {local} 에도 패키지에도 없음. 있는 것: {', '.join(known) or '없음'}")
 
-# %% ../nbs/00_core.ipynb #35f4cf66
+# %% ../nbs/00_core.ipynb #e979b434
 def load_config(name:str,                                # e.g. "colloquial_mappings"
                 config:Mapping|str|os.PathLike|None=None # a ready mapping, or the path of another file
                ) -> dict:
@@ -103,7 +105,7 @@ def load_config(name:str,                                # e.g. "colloquial_mapp
     if not isinstance(found, dict): raise ConfigError(f"{path}: JSON 객체 {{...}}여야 하는데 {type(found).__name__}입니다")
     return found
 
-# %% ../nbs/00_core.ipynb #9d5b8442
+# %% ../nbs/00_core.ipynb #037085ec
 def atomic_write(path:str|os.PathLike, content:str|bytes) -> Path:
     "Write a whole file or nothing: into a temporary file beside it, then renamed over it. Pipes and devices are written to, links followed."
     path = Path(path)
@@ -128,9 +130,7 @@ def save_config(name:str, config:Mapping) -> Path:
     "Write a configuration to ./data/config of the working folder (never into the installed package)."
     return atomic_write(Path("data/config") / f"{name}.json", json.dumps(config, ensure_ascii=False, indent=2) + "\n")
 
-# %% ../nbs/00_core.ipynb #fe41e416
-log = logging.getLogger("rag_quality")
-
+# %% ../nbs/00_core.ipynb #bf9e7adc
 def content_hash(*parts:object  # texts, numbers, or iterables of them
                 ) -> str:
     "A 16-digit hex name for a content; order and boundaries matter."
@@ -152,7 +152,7 @@ def cache_dir() -> Path:
     "Where indexes and embeddings are kept: $RAG_QUALITY_CACHE, else ~/.cache/rag_quality."
     return Path(os.environ.get("RAG_QUALITY_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home()/".cache") / "rag_quality")
 
-# %% ../nbs/00_core.ipynb #07dce25f
+# %% ../nbs/00_core.ipynb #64bc4f51
 def _seal(body:bytes) -> bytes: return hashlib.blake2b(body, digest_size=16).digest()
 
 def cache_load(kind:str, key:str) -> dict[str, np.ndarray] | None:
@@ -177,7 +177,7 @@ def cache_save(kind:str, key:str, arrays:Mapping[str, np.ndarray]) -> None:
     try: atomic_write(cache_dir() / kind / f"{key}.npz", buffer.getvalue() + _seal(buffer.getvalue()))
     except OSError as e: log.warning("캐시를 쓸 수 없어 건너뜁니다: %s", e)
 
-# %% ../nbs/00_core.ipynb #02c7ceff
+# %% ../nbs/00_core.ipynb #cbc02685
 def progress(items:Iterable, desc:str="", total:int|None=None):
     "Iterate with a progress bar on stderr; silent where stderr is not a terminal."
     from tqdm import tqdm

@@ -6,7 +6,7 @@
 __all__ = ['Collection', 'load_collection', 'save_collection', 'bundled', 'Problems', 'log', 'read_qrels', 'read_run',
            'write_qrels', 'write_run']
 
-# %% ../nbs/01_data.ipynb #0e78c281
+# %% ../nbs/01_data.ipynb #fff565a9
 import json, unicodedata
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from .trec import Problems, collect_qrels, log, read_lines, read_qrels, read_run
 
 _all_ = ["Problems", "log", "read_qrels", "read_run", "write_qrels", "write_run"]
 
-# %% ../nbs/01_data.ipynb #12d76dc1
+# %% ../nbs/01_data.ipynb #de487f27
 def _clean(value):
     "A JSON value with every string in NFC; `UnicodeEncodeError` for half a character (a lone surrogate)."
     if isinstance(value, str): value.encode("utf8"); return unicodedata.normalize("NFC", value)
@@ -36,7 +36,7 @@ def _rows(path, problems):
             if isinstance(row, dict): yield n, row
             else: problems.add(path, n, f"JSON 객체 {{...}}가 아니라 {type(row).__name__}입니다")
 
-# %% ../nbs/01_data.ipynb #c9271476
+# %% ../nbs/01_data.ipynb #330ab20d
 def _wrong(row, seen):
     "What is wrong with a row, or None."
     key, text, title, meta = row.get("_id"), row.get("text"), row.get("title"), row.get("metadata") or {}
@@ -57,7 +57,7 @@ def _records(path, make, problems):
         else: key = str(row["_id"]); seen[key] = n; out.append(make(key, row["text"], row))
     return out
 
-# %% ../nbs/01_data.ipynb #1a02c5cf
+# %% ../nbs/01_data.ipynb #5be04935
 @dataclass(frozen=True, slots=True)
 class Collection:
     "A corpus with what is asked of it and how its passages were judged."
@@ -98,7 +98,7 @@ class Collection:
         return (f"Collection({self.name!r}: 조문 {len(self.passages):,}, 질의 {len(self.queries):,}, 판정된 질의 {len(self.judged):,}, "
                 f"나눔 {({k: len(v) for k, v in self.splits.items()})})")
 
-# %% ../nbs/01_data.ipynb #fcc7f859
+# %% ../nbs/01_data.ipynb #75d92073
 def _judged(path, problems, asked, docs):
     "The judgments of qrels/*.tsv and the split of each query; a query judged in two splits, or a pair with two grades, is a problem."
     qrels, home = {}, {}
@@ -127,12 +127,15 @@ def _beir(path, problems):
         elif q.query_id not in (ids := splits.setdefault(s, [])): ids.append(q.query_id)
     return passages, queries, qrels, splits
 
-# %% ../nbs/01_data.ipynb #03c10a38
+# %% ../nbs/01_data.ipynb #14c58288
 def _folder(path, problems):
     passages, seen = [], {}
     if path.suffix.lower() not in (".txt", ".md", "") and not path.is_dir():
         raise DataError(f"{path}: 규정 파일은 .txt나 .md여야 합니다. corpus.jsonl이 든 컬렉션이면 파일이 아니라 폴더를 주세요: {path.parent}")
-    files = [path] if not path.is_dir() else sorted(p for p in path.rglob("*") if p.suffix.lower() in (".txt", ".md") and not p.name.startswith("."))
+    inside = [path] if not path.is_dir() else sorted(p for p in path.rglob("*") if p.is_file() and not any(q.startswith(".") for q in p.relative_to(path).parts))
+    files = [p for p in inside if p.suffix.lower() in (".txt", ".md") or p == path]
+    if other := [p.name for p in inside if p.suffix.lower() in (".hwp", ".hwpx", ".pdf", ".doc", ".docx")]:
+        log.warning("읽지 않은 파일 %d개(%s%s): .txt로 저장하면 읽습니다", len(other), ", ".join(other[:3]), " …" if len(other) > 3 else "")
     if not files: raise DataError(f"{path}: corpus.jsonl도 .txt/.md 파일도 없습니다")
     for f in files:
         code = nfc(f.stem if not path.is_dir() else f.relative_to(path).with_suffix("").as_posix())
@@ -149,6 +152,7 @@ def load_collection(path:str|Path,         # a BEIR folder, a folder of .txt/.md
                     max_chars:int|None=None # split passages longer than this at 항; ids of judgments stay those of the 조
                    ) -> Collection:
     "Load a collection; every bad row is named by file, line and key (`DataError`, or `.dropped` where lenient)."
+    if not str(path): raise DataError("자료의 경로가 비었습니다. 폴더(corpus.jsonl, 또는 .txt/.md 파일들)를 주세요.")
     path = Path(path)
     if not path.exists(): raise DataError(f"자료가 없습니다: {path}. 폴더(corpus.jsonl, 또는 .txt/.md 파일들)를 주세요.")
     problems = Problems()
@@ -159,7 +163,7 @@ def load_collection(path:str|Path,         # a BEIR folder, a folder of .txt/.md
     if max_chars: passages = [part for p in passages for part in split_paragraphs(p, max_chars)]
     return Collection(nfc(path.resolve().name), passages, queries, qrels, splits, list(problems))
 
-# %% ../nbs/01_data.ipynb #f2bf2931
+# %% ../nbs/01_data.ipynb #16fedecd
 def save_collection(collection:Collection, path:str|Path) -> Path:
     "Write a collection as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/<split>.tsv."
     path = Path(path)
@@ -173,7 +177,7 @@ def save_collection(collection:Collection, path:str|Path) -> Path:
         if judged: write_qrels(judged, path/"qrels"/f"{name}.tsv")
     return path
 
-# %% ../nbs/01_data.ipynb #fa1e7b77
+# %% ../nbs/01_data.ipynb #04228808
 def bundled(name:str="hanbit") -> Collection:
     "The collection that comes with the package: the regulations of a university that does not exist, and what people ask of them."
     return load_collection(bundle_path(name))

@@ -6,7 +6,7 @@
 __all__ = ['Encoder', 'MorphemeSpace', 'morpheme_space', 'refine', 'RefinedVectors', 'retrieval_defaults', 'KiwiEncoder',
            'load_encoder']
 
-# %% ../nbs/03_encoders.ipynb #d62712b4
+# %% ../nbs/03_encoders.ipynb #a2fc2714
 import threading, zlib
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -15,10 +15,10 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from .core import ConfigError, cache_load, cache_save, content_hash, load_config
-from .korean import CONTENT_TAGS, shared_kiwi
+from .korean import CONTENT_TAGS, shared_kiwi, stop_morphemes
 from .tokens import TokenTable, analyser_state, analyze_corpus
 
-# %% ../nbs/03_encoders.ipynb #bcc1551f
+# %% ../nbs/03_encoders.ipynb #4ace9d4c
 @runtime_checkable
 class Encoder(Protocol):
     "What a text encoder is: anything with these three."
@@ -27,7 +27,7 @@ class Encoder(Protocol):
     def encode(self, texts:Iterable[str]) -> np.ndarray:   # float32, a row a text, of length 1 (0 where the text says nothing)
         ...
 
-# %% ../nbs/03_encoders.ipynb #a0291633
+# %% ../nbs/03_encoders.ipynb #4e2b5b33
 class MorphemeSpace:
     "Kiwi's morpheme embedding, rebuilt from the similarities that its API shows."
     dim, first = 256, 100                      # numbers below 100 stand for classes (an unknown noun, a number), not for words
@@ -67,7 +67,7 @@ def morpheme_space() -> MorphemeSpace:
     "The one space of the process, built at first use."
     with _lock: return _load_space()
 
-# %% ../nbs/03_encoders.ipynb #5f95e050
+# %% ../nbs/03_encoders.ipynb #dda017af
 @cache
 def _principal(drop:int, disk:str) -> tuple[np.ndarray, np.ndarray]:
     "Mean and first principal directions of content morphemes (every tenth of the 20,000 most frequent)."
@@ -108,7 +108,7 @@ class RefinedVectors:
                 for k in list(self._rows)[:max(len(self._rows) - self.limit, 0)]: del self._rows[k]
         return np.stack([found[k] for k in keys])
 
-# %% ../nbs/03_encoders.ipynb #6431cc62
+# %% ../nbs/03_encoders.ipynb #77d3a816
 def retrieval_defaults(part:str,   # "encoder", "neighbours" or "weights"
                        **given     # name = value; None: as configured
                       ) -> list:
@@ -118,9 +118,9 @@ def retrieval_defaults(part:str,   # "encoder", "neighbours" or "weights"
         raise ConfigError(f"설정 retrieval_defaults의 {part!r}에 {', '.join(missing)}이(가) 없습니다. 함께 든 파일을 베껴 고치거나 인자로 주세요.")
     return [known[k] if v is None else v for k, v in given.items()]
 
-# %% ../nbs/03_encoders.ipynb #f0b00b2a
+# %% ../nbs/03_encoders.ipynb #49e58bf7
 def _checked(stop, drop, half):
-    if stop is None: stop = load_config("stop_morphemes")["morphemes"]
+    if stop is None: stop = stop_morphemes()
     if isinstance(stop, str): raise ConfigError(f"stop은 형태소의 목록이어야 하는데 문자열 {stop!r}입니다. [{stop!r}]처럼 주세요.")
     if not isinstance(drop, int) or not 0 <= drop <= 64: raise ConfigError(f"drop={drop!r}: 0에서 64 사이의 정수를 주세요.")
     if not isinstance(half, (int, float)) or not half >= 0: raise ConfigError(f"half={half!r}: 0 이상의 수를 주세요.")
@@ -133,7 +133,7 @@ def _bags(table:TokenTable, used:np.ndarray):
     rows, ids = table.select(counts)
     return csr_matrix((np.ones(len(ids)), (rows, (np.cumsum(counts) - 1)[ids])), shape=(len(table), len(used))).sqrt()   # equal places are summed
 
-# %% ../nbs/03_encoders.ipynb #676036c8
+# %% ../nbs/03_encoders.ipynb #6126141c
 class KiwiEncoder:
     "Sentence vectors from Kiwi's morpheme embedding; no download, no GPU, no training."
     dim = MorphemeSpace.dim
@@ -163,20 +163,17 @@ class KiwiEncoder:
         used = np.flatnonzero(self.counts(table))
         return used, self.morpheme_vectors([table.forms[i] for i in used], table.kiwi_ids[used], disk="rw" if table.key else "")
 
-    def _encode(self, table:TokenTable) -> np.ndarray:
-        used, vectors = self.vocabulary(table)
-        out = _bags(table, used) @ (vectors * self.weights(table.kiwi_ids[used])[:, None])
-        return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)
-
     def encode(self, texts:Iterable[str]) -> np.ndarray:
         "One L2-normalised row a text; zeros where no morpheme counts. Nothing is kept on disk."
-        return self._encode(analyze_corpus(texts, cache=False))
+        return self.encode_corpus(texts, cache=False)
 
     def encode_corpus(self, texts:Iterable[str], *, cache:bool=True) -> np.ndarray:
         "`encode` for the texts of a collection: their analysis may be kept on disk."
-        return self._encode(analyze_corpus(texts, cache=cache))
+        table = analyze_corpus(texts, cache=cache); used, vectors = self.vocabulary(table)
+        out = _bags(table, used) @ (vectors * self.weights(table.kiwi_ids[used])[:, None])
+        return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
-# %% ../nbs/03_encoders.ipynb #2b2b34bd
+# %% ../nbs/03_encoders.ipynb #221957b7
 def load_encoder(encoder:"str|Encoder"="kiwi"   # "kiwi", or an encoder of your own
                 ) -> Encoder:
     "An encoder by name, or the one that is given."

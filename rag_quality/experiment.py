@@ -7,10 +7,11 @@ __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'c
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'units_of', 'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #89408856
+# %% ../nbs/30_experiment.ipynb #f6cd079b
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from .colloquial import ColloquialTransformer
 from .core import ConfigError, Passage, Query, Run, progress
@@ -23,7 +24,7 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #9627d28d
+# %% ../nbs/30_experiment.ipynb #4ee5096d
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
@@ -60,7 +61,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #8fe2f158
+# %% ../nbs/30_experiment.ipynb #b760c84c
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -103,11 +104,12 @@ class System:
         for d, s in hits: out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
         return out
 
-# %% ../nbs/30_experiment.ipynb #c4bcd35d
+# %% ../nbs/30_experiment.ipynb #748720f5
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
-    "Rewrite a colloquial query; a formal one passes unchanged."
+    "Rewrite a colloquial query; a formal one passes unchanged. Systems that share the step rewrite a query once."
+    transform = lru_cache(maxsize=4096)(transformer.transform)
     def apply(s):
-        r = transformer.transform(s.text)
+        r = transform(s.text)
         return replace(s, text=r.transformed_query), "; ".join(r.reasons)
     return Step("colloquial", apply)
 
@@ -142,7 +144,7 @@ def hybrid_step(hybrid:HybridRetriever) -> Step:
         return replace(s, hits=tuple(hits)), f"{detect_formality(s.query).register}: BM25 {words:.2f}, 벡터 {meaning:.2f}"
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #839194f0
+# %% ../nbs/30_experiment.ipynb #5ee942bf
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
 def pipeline(collection:Collection, *, encoder="kiwi") -> list[System]:
@@ -163,7 +165,7 @@ def pipeline(collection:Collection, *, encoder="kiwi") -> list[System]:
             ("+ neighbours", [rewrite, near, both], None)]
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #e15a677e
+# %% ../nbs/30_experiment.ipynb #b5cb6552
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -180,7 +182,7 @@ class Versus:
     slice: str
     result: Comparison
 
-# %% ../nbs/30_experiment.ipynb #d0a33b5d
+# %% ../nbs/30_experiment.ipynb #f61b5b18
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -220,7 +222,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #988cb4a1
+# %% ../nbs/30_experiment.ipynb #e436f5fb
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
@@ -242,7 +244,7 @@ def measurable(collection:Collection, split:str|None=None, by:str|None=None) -> 
     if not part.judged: raise ConfigError(f"{collection.name}의 {split or '전체'}에 판정된 질의가 없습니다: queries.jsonl과 qrels/*.tsv가 있어야 잽니다")
     return part, slices_of(part.queries, by)
 
-# %% ../nbs/30_experiment.ipynb #370a9125
+# %% ../nbs/30_experiment.ipynb #360190f1
 def _comparisons(parts, order, adds_to, slices, measures, seed) -> list[Versus]:
     "Each system against the one it adds to, the row before and the first, on every slice; Holm across all of them."
     pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (adds_to[a], order[i-1], order[0]))

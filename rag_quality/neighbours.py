@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['MorphemeNeighbours']
 
-# %% ../nbs/04_neighbours.ipynb #104f26aa
+# %% ../nbs/04_neighbours.ipynb #360f7e6e
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,7 +14,7 @@ from .core import ConfigError, Passage
 from .encoders import KiwiEncoder, retrieval_defaults
 from .tokens import analyze_corpus
 
-# %% ../nbs/04_neighbours.ipynb #45a1d3b8
+# %% ../nbs/04_neighbours.ipynb #bfb8af29
 class MorphemeNeighbours:
     "For each word of a query, the words of a collection that are used like it, weighted by similarity."
     def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,  # None: `KiwiEncoder()`
@@ -28,8 +28,7 @@ class MorphemeNeighbours:
         table = analyze_corpus([p.full_text for p in passages], cache=cache)
         often, (used, vectors) = np.bincount(table.ids, minlength=len(table.forms)), self.encoder.vocabulary(table)
         known, usual = self.encoder.knows(table.kiwi_ids[used]), {}   # form -> its most frequent entry, which speaks for it
-        for n in np.argsort(-often[used], kind="stable"):
-            if known[n]: usual.setdefault(table.forms[used[n]], int(n))
+        for n in filter(known.__getitem__, np.argsort(-often[used], kind="stable")): usual.setdefault(table.forms[used[n]], int(n))
         self.forms, self.vectors = list(usual), vectors[list(usual.values())]
         self._found: dict[tuple[str, int], dict[str, float]] = {}   # words asked for before
 
@@ -53,6 +52,5 @@ class MorphemeNeighbours:
         kept = self._found if len(self._found) <= 10_000 else {}    # a dict of our own: another thread may start afresh meanwhile
         found = {k: kept.get(k) for k in keys.values()}
         if new := [k for k, group in found.items() if group is None]:
-            found.update(self._find(new))
-            kept.update((k, found[k]) for k in new); self._found = kept
+            found.update(self._find(new)); kept.update((k, found[k]) for k in new); self._found = kept
         return [dict(found[keys[i]]) for i in table.ids if counts[i]]

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ColloquialPattern', 'with_josa', 'clean_words', 'spoken_words', 'split_sentences']
 
-# %% ../nbs/10_colloquial_words.ipynb #c94ae685
+# %% ../nbs/10_colloquial_words.ipynb #30a4858b
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .predicate import closed
 from .request import EMBEDDED, Lexicon
 from .wh import find_wh
 
-# %% ../nbs/10_colloquial_words.ipynb #62eebb07
+# %% ../nbs/10_colloquial_words.ipynb #c1f10a9b
 @dataclass(frozen=True, slots=True)
 class ColloquialPattern:
     "A colloquial expression that was recognised."
@@ -37,7 +37,7 @@ def with_josa(noun:str, josa:str) -> str:
     if josa in ("로", "으로"): return noun + ("으로" if closed(noun) and (ord(noun[-1]) - 0xAC00) % 28 != 8 else "로")
     return noun + josa
 
-# %% ../nbs/10_colloquial_words.ipynb #8a0ddb66
+# %% ../nbs/10_colloquial_words.ipynb #85efa4c9
 def clean_words(text:str, lex:Lexicon,
                 regexes:Sequence[tuple[re.Pattern, str]]=(),   # regex_patterns of the configuration
                ) -> tuple[str, list[ColloquialPattern]]:
@@ -62,9 +62,9 @@ def clean_words(text:str, lex:Lexicon,
         return w
     return _WORD.sub(fix, new), found
 
-# %% ../nbs/10_colloquial_words.ipynb #60d2ad32
+# %% ../nbs/10_colloquial_words.ipynb #462c6074
 _OWN = frozenset("차 돈 이름 통장 계좌 명의 카드 사비 책임 잘못 논문 제자 자리 물건".split())      # 내 차: whose it is matters
-_BENT = {"는": "은", "ᆫ": "은", "가": "이", "라도": "이라도", "나": "이나", "를": "을", "ᆯ": "을", "와": "과", "랑": "과", "로": "으로"}   # particles after 본인
+_BENT = {"게": "에게", "는": "은", "ᆫ": "은", "가": "이", "라도": "이라도", "나": "이나", "를": "을", "ᆯ": "을", "와": "과", "랑": "과", "로": "으로"}   # particles after 본인
 
 _OTHERS = frozenset("포함 제외 대신 때문 말 빼 더러 보고 혼자".split())      # 저 포함 셋
 _ADDRESS = frozenset("선배 교수 선생 조교 쌤 샘 담당자 팀장 과장 실장 여러분 형 언니 누나 오빠".split())
@@ -100,7 +100,7 @@ def _filler(toks:Sequence[Token], i:int, fillers) -> bool:
     if part or nxt is None: return False
     return i == 0 and t.tag == "MM" and t.form == "저" or t.tag == "NP" and t.form in ("우리", "너희") and nxt.tag in ("NNG", "NNP")
 
-# %% ../nbs/10_colloquial_words.ipynb #b351247e
+# %% ../nbs/10_colloquial_words.ipynb #d2e1eee6
 def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int, str], list[ColloquialPattern]]:
     "Of one sentence: positions to leave out, forms to swap, and what was found."
     drop, swap, found = set(), {}, []
@@ -130,7 +130,7 @@ def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int,
         drop |= gone; swap |= new
     return drop, swap, found
 
-# %% ../nbs/10_colloquial_words.ipynb #e23528df
+# %% ../nbs/10_colloquial_words.ipynb #ba933c1b
 _INSIDE = frozenset(("VX", "VCP", "XSV", "XSA", "EP", "EF", "EC"))
 
 def _more(toks:Sequence[Token], i:int) -> bool:

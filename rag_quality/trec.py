@@ -6,7 +6,7 @@
 __all__ = ['log', 'Problems', 'read_lines', 'short', 'columns', 'collect_qrels', 'read_qrels', 'write_qrels', 'read_run',
            'write_run']
 
-# %% ../nbs/01_trec.ipynb #df53a776
+# %% ../nbs/01_trec.ipynb #cde1d3d5
 import logging, math, re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from pathlib import Path
 from .articles import decode_lines, read_bytes
 from .core import DataError, Qrels, Run, atomic_write
 
-# %% ../nbs/01_trec.ipynb #2d0bda7b
+# %% ../nbs/01_trec.ipynb #ec6dd316
 log = logging.getLogger("rag_quality.data")
 
 class Problems(list):
@@ -28,7 +28,7 @@ class Problems(list):
         if strict: raise DataError(f"{head}\n모두 {len(self)}건. 고치거나 strict=False(--lenient)로 나머지만 읽으세요.")
         log.warning("%d건을 빼고 읽었습니다:\n%s", len(self), head)
 
-# %% ../nbs/01_trec.ipynb #e54ac57b
+# %% ../nbs/01_trec.ipynb #499ac249
 def read_lines(path:str|Path, problems:Problems) -> Iterator[tuple[int, str]]:
     "Each (number, text) of a file's lines which are not blank; a line that cannot be decoded becomes a problem."
     for n, line in enumerate(decode_lines(read_bytes(path)), 1):
@@ -44,7 +44,7 @@ def columns(line:str) -> list[str]:
     "The fields of a line: between tabs where there is one (an id may hold spaces), else between spaces."
     return line.rstrip("\r").split("\t") if "\t" in line else line.split()
 
-# %% ../nbs/01_trec.ipynb #20928284
+# %% ../nbs/01_trec.ipynb #19b272d8
 def _judgments(path, problems):
     "Each (line number, query id, doc id, grade) of a qrels file; what cannot be read becomes a problem."
     for n, line in read_lines(path, problems):
@@ -75,7 +75,7 @@ def write_qrels(qrels:Qrels, path:str|Path) -> Path:
     lines = [f"{q}\t{d}\t{g}" for q, docs in qrels.items() for d, g in docs.items()]
     return atomic_write(path, "\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
 
-# %% ../nbs/01_trec.ipynb #cceab9aa
+# %% ../nbs/01_trec.ipynb #6c52f924
 def read_run(path:str|Path, *, strict:bool=True) -> Run:
     "A TREC run (qid Q0 doc rank score tag): query_id -> doc_id -> score."
     problems, run = Problems(), {}
@@ -92,7 +92,7 @@ def read_run(path:str|Path, *, strict:bool=True) -> Run:
     return run
 
 def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
-    "Write a run in TREC format (tab-separated), best first; equal scores in the order of doc ids."
-    lines = [f"{q}\tQ0\t{d}\t{rank}\t{s:.6f}\t{tag}" for q, docs in run.items()
-             for rank, (d, s) in enumerate(sorted(docs.items(), key=lambda x: (-x[1], x[0])), 1)]
+    "Write a run in TREC format (tab-separated), best first; equal scores stay in the order of the run."
+    lines = [f"{q}\tQ0\t{d}\t{rank}\t{s:.9g}\t{tag}" for q, docs in run.items()
+             for rank, (d, s) in enumerate(sorted(docs.items(), key=lambda x: -x[1]), 1)]
     return atomic_write(path, "\n".join(lines) + "\n")
