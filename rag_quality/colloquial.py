@@ -6,7 +6,7 @@
 __all__ = ['log', 'CERTAINTY', 'LONG', 'TransformResult', 'mask_personal', 'PatternQueue', 'is_emotional', 'is_marked',
            'is_check', 'circumstance', 'ColloquialTransformer', 'Formality', 'detect_formality', 'ColloquialPattern']
 
-# %% ../nbs/10_colloquial.ipynb #8d9a14b0
+# %% ../nbs/10_colloquial.ipynb #9478fa71
 import json, logging, os, re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,13 +18,13 @@ from .formality import Formality, Token, detect_formality, query_tokens
 from .korean import nfc
 from .predicate import Predicate, final_predicate, last_word, render
 from .question import ask_for, yes_no_question
-from .request import Lexicon, Sentence, inner_layer, strip_josa
+from .request import Lexicon, Sentence, inner_layer, is_embedded, strip_josa
 from .spoken import ColloquialPattern, clean_words, split_sentences, spoken_words
 
-# %% ../nbs/10_colloquial.ipynb #1ff80b7e
+# %% ../nbs/10_colloquial.ipynb #2ea60a70
 _all_ = ["Formality", "detect_formality", "ColloquialPattern"]
 
-# %% ../nbs/10_colloquial.ipynb #2ac64526
+# %% ../nbs/10_colloquial.ipynb #55ee137a
 log = logging.getLogger("rag_quality.colloquial")
 CERTAINTY = {"chat": 1., "word": .99, "regex": .99, "filler": .99, "form": .99, "question": .97, "slang": .95, "verb": .95, "emotion": .9, "statement": .9}
 
@@ -39,7 +39,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #e1f9b30d
+# %% ../nbs/10_colloquial.ipynb #886efc40
 _PERSONAL = [(re.compile(r"(?<!\d)\d{6}\s?-?\s?[1-8]\d{6}(?!\d)"), "[주민등록번호]"),
              (re.compile(r"(?<!\d)(?:\+82[-\s]?)?0?1[016789][-.\s]?\d{3,4}[-.\s]?\d{4}(?!\d)|(?<!\d)0\d{1,2}[-.\s)]\d{3,4}[-.\s]\d{4}(?!\d)"), "[전화번호]"),
              (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "[전자우편]"),
@@ -53,7 +53,7 @@ def mask_personal(text:str) -> str:
 try: import fcntl
 except ImportError: fcntl = None    # Windows: single writes of one line still hold together
 
-# %% ../nbs/10_colloquial.ipynb #297feedc
+# %% ../nbs/10_colloquial.ipynb #3ac6e41d
 class PatternQueue:
     "Unrecognised queries, one JSON line each, appended under a lock; `count` is how often it was seen so far."
     def __init__(self, path:str|os.PathLike): self.path, self._seen, self._read = Path(path), Counter(), 0
@@ -85,7 +85,7 @@ class PatternQueue:
             with open(self.path, "rb") as f: self._catch_up(f); self._read = f.tell()
         return Counter(self._seen)
 
-# %% ../nbs/10_colloquial.ipynb #d42cefec
+# %% ../nbs/10_colloquial.ipynb #bfcc3597
 _SHORT = frozenset("어 아 어요 아요 에요 야 ᆷ 음 지 죠 는데 ᆫ데 대 ᆫ대".split())       # endings that may ask when the sentence stands alone
 _EXCLAIM = ("네", "네요", "구나", "군요", "거든", "거든요")
 
@@ -101,11 +101,11 @@ def is_marked(s:Sentence, p:Predicate|None, nxt:Sequence[Token], alone:bool) -> 
     if p is None: return alone or any(t.form == "?" for t in toks[-2:])
     form = toks[p.ending].form
     if any(t.tag == "SF" and t.form == "?" for t in toks[-2:]) and not form.endswith(_EXCLAIM): return True
-    if alone and form in _SHORT: return True
+    if alone and form in _SHORT: return not any(is_embedded(toks, k) and toks[k].form.endswith("지") for k in range(p.stem-1))      # -는지 머리가 복잡해
     return toks[-1].tag == "EF" and any(t.tag == "EF" and t.form == form for t in nxt[-2:]) \
         and any(t.form == toks[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
 
-# %% ../nbs/10_colloquial.ipynb #ca15bd18
+# %% ../nbs/10_colloquial.ipynb #bb13d997
 _ORDERS = frozenset("어 라 어라 세요 십시오 시오 ᆯ래 ᆯ래요".split())
 _TOLD = frozenset("랍니다 으랍니다 라더라 래 으래 라네 으라네 라던데 으라던데 라는데 으라는데".split())          # 나오래요: he says to come
 _QUOTED = ("다고", "다던데", "다는데", "다네", "ᆫ대", "는대", "대", "답니다", "다더라", "다더라고", "라던데", "라더라")
@@ -129,14 +129,14 @@ def circumstance(s:Sentence, p:Predicate|None) -> str:
     how = "order" if form in _TOLD and verb else "quote" if form.endswith(_QUOTED) or form in _TOLD else "intend" if form.endswith("려고") else ""
     return s.inflected(p, how) + " 함" if how else s.inflected(p, "noun")
 
-# %% ../nbs/10_colloquial.ipynb #70348056
+# %% ../nbs/10_colloquial.ipynb #11cf6c10
 LONG = 22      # a single sentence of more morphemes is read as carefully as several
 
 def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[str, list[str]]:
     "Sentence by sentence, in their order: questions as noun phrases, statements as notes."
     said, reasons = [], []          # said: [text of a question or None, its sentence, its predicate]
     spans = split_sentences(toks)
-    several = sum(toks[b-1].form == "?" or not is_emotional(toks[a:b], lex("emotion")) for a, b in spans) > 1
+    several = len(spans) > 1 and sum(toks[b-1].form == "?" or not is_emotional(toks[a:b], lex("emotion")) for a, b in spans) > 1
     for n, (a, b) in enumerate(spans):
         part = toks[a:b]; words = text[part[0].start:part[-1].end]
         drop, swap, patterns = spoken_words(part, lex); found += patterns
@@ -157,7 +157,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
     out = [x[0] if x[0] is not None else circumstance(*x[1:]) for x in said]
     return ", ".join(x for x in map(str.strip, out) if x), reasons
 
-# %% ../nbs/10_colloquial.ipynb #68cd4330
+# %% ../nbs/10_colloquial.ipynb #09042d6f
 def _verbs(toks:Sequence[Token], lex:Lexicon) -> dict[int, str]:
     "Colloquial verbs that mean one thing beside certain words: 징계를 먹다 is 받다."
     table, forms = lex("verb"), {t.form for t in toks}
@@ -176,7 +176,7 @@ def _by_rules(query:str, lex:Lexicon, regexes:Sequence) -> tuple[str, list[Collo
     if lost and not any(p.kind == "emotion" for p in found): out = text.strip(); reasons.append("수와 이름을 지키려고 문장을 그대로 둠: " + ", ".join(lost))
     return out, found, reasons
 
-# %% ../nbs/10_colloquial.ipynb #89abace4
+# %% ../nbs/10_colloquial.ipynb #b4c7479d
 class ColloquialTransformer:
     "Colloquial queries to formal Korean by grammar (Kiwi morphemes) and a dictionary of whole words."
     def __init__(self, config:Mapping|str|os.PathLike|None=None,   # None: colloquial_mappings.json

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SHORT', 'COMING', 'is_manner', 'is_distant', 'stays', 'in_place']
 
-# %% ../nbs/02_korean_place.ipynb #e544d821
+# %% ../nbs/02_korean_place.ipynb #9700bbf6
 from collections.abc import Sequence
 
 from .formality import Token, query_tokens
@@ -13,7 +13,7 @@ from .predicate import Predicate, closed, inflect, last_word, predicate_at
 from .request import Lexicon, Sentence, inner_layer
 from .wh import Wh, find_wh
 
-# %% ../nbs/02_korean_place.ipynb #b76bb979
+# %% ../nbs/02_korean_place.ipynb #21adf76b
 def is_manner(toks:Sequence[Token], i:int) -> bool:
     "Is it only the 하면, 해야 of '어떻게 하면 잘할 수 있나'?"
     return i+3 < len(toks) and toks[i].form == "하" and toks[i+1].form in ("면", "어야") and toks[i+2].form not in ("하", "되", "좋")
@@ -27,12 +27,12 @@ def is_distant(toks:Sequence[Token], w:Wh, stem:int, careful:bool=True) -> bool:
         after, last = toks[k+1].form, toks[stem].form
         if t.tag == "ETM": return not (toks[k-1].tag in ("VA", "XSA") and toks[k-1].form not in ("있", "없", "필요하", "가능하", "좋")
                                        or after in ("거", "것") and last in (("같",) if careful else ("같", "좋", "낫")))
-        if t.tag == "EC": return t.form not in joining and toks[k+1].tag != "VX" and (careful or last != "좋" or not t.form.endswith("면"))
+        if t.tag == "EC": return t.form not in joining and toks[k+1].tag != "VX" and (careful or last != "좋" or not t.form.endswith(("면", "야")))
         return t.tag == "EF"
-    joining = ("게", "어", "아", "어다", *(() if careful else ("고",)))
+    joining = ("게", "어", "아", "어다", *(() if careful else ("고", "러", "으러")))
     return any(parts(k, t) for k, t in enumerate(toks[start:stem], start))
 
-# %% ../nbs/02_korean_place.ipynb #9c912c86
+# %% ../nbs/02_korean_place.ipynb #f5a3872e
 _SUBJECT = frozenset("나오 있 없 필요 필요하 되 다르 좋 남 달라지 바뀌 생기 낫 이득 오 날아오 들어오".split())     # 무엇이 나오다, but 무엇을 내다
 SHORT = 10      # morphemes of a question that is plain enough to turn
 
@@ -45,19 +45,19 @@ def stays(s:Sentence, whs:Sequence[Wh], p:Predicate) -> bool:
     if w.kind == "how" and t.form in ("나오", "생기", "정해지", "바뀌", "다르"): return True                                      # 결과 어떻게 나왔나
     if w.kind in ("count", "howmuch") and toks[w.stop].form in ("이상", "이하", "미만", "초과", "이내"): return True
     if w.kind == "what" and t.form == "나오" and before and before.tag == "NNG": return True                                    # 학식 뭐 나와
-    if t.tag in ("VCP", "VV") and t.form in ("이", "하") and w.kind == "howmuch" and before and (before.tag == "MAG" or before.form in ("에", "는데", "ᆫ데", "최대", "최소")): return True
+    if t.tag in ("VCP", "VV") and t.form in ("이", "하") and w.kind == "howmuch" and before and (before.tag == "MAG" or before.form in ("에", "는데", "ᆫ데", "데", "최대", "최소")): return True
     clause = any(x.tag == "EC" and x.form in ("면", "으면", "는데", "ᆫ데") for x in toks[:max(w.start-1, 0)])
     if clause and t.tag == "VCP" and w.kind == "howmuch": return True
     if not s.careful: return False
     if len(whs) > 1 or p.stem < w.stop: return True
-    plain = w.kind in ("what", "when", "where") and t.tag != "VCP" and not any(x.tag in ("EC", "JX", "ETM", "SP") for x in toks[:w.start])
+    plain = (w.kind in ("what", "when", "where") or w.kind == "how" and toks[inner_layer(toks, p.stem)[0]].form not in ("하", "되", "나오")) and t.tag != "VCP" and not any(x.tag in ("EC", "JX", "ETM", "SP") for x in toks[:w.start])
     if plain and last_word(toks) < SHORT: return False
     if w.kind == "when" and w.josa == "까지" and toks[w.start].form == "언제": return p.past or toks[inner_layer(toks, p.stem)[0]].form in ("이", "하", "되")
     if w.kind == "why": return toks[p.stem].tag == "VCP"
     how = w.kind == "how"
     return not (how and toks[p.stem].form in ("하", "되") and (h := predicate_at(toks, w.start)) and toks[h.ending].form in ("면", "으면"))
 
-# %% ../nbs/02_korean_place.ipynb #107b850e
+# %% ../nbs/02_korean_place.ipynb #56699567
 COMING = ("ᆯ", "을", "ᆯ까", "을까", "ᆯ지", "을지")
 _AFTER_CONSONANT = {"ᆯ": "을", "를": "을", "가": "이", "는": "은", "ᆫ": "은", "로": "으로", "ᆯ로": "으로", "랑": "과", "와": "과"}
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['STEMS', 'MARKS', 'Predicate', 'predicate_at', 'last_word', 'final_predicate', 'inflect', 'must', 'closed', 'render']
 
-# %% ../nbs/02_korean_predicate.ipynb #c9f13b77
+# %% ../nbs/02_korean_predicate.ipynb #65c1e70c
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .formality import Token, tokens
 from .korean import shared_kiwi
 
-# %% ../nbs/02_korean_predicate.ipynb #0fbf13f4
+# %% ../nbs/02_korean_predicate.ipynb #fa56bc4c
 STEMS = frozenset("VV VA VX VCP VCN XSV XSA".split())
 MARKS = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI".split())
 
@@ -47,7 +47,7 @@ def final_predicate(toks:Sequence[Token]) -> Predicate | None:
     "The predicate that closes a sentence, or None where it ends in a noun."
     return predicate_at(toks, last_word(toks))
 
-# %% ../nbs/02_korean_predicate.ipynb #ca7da8b4
+# %% ../nbs/02_korean_predicate.ipynb #a7c23278
 @lru_cache(maxsize=8192)
 def _join(parts:tuple[tuple[str, str], ...]) -> str: return shared_kiwi().join(list(parts))
 
@@ -80,7 +80,7 @@ def inflect(toks:Sequence[Token], p:Predicate, how:str  # whether -는지 | futu
 
 def must(t:Token) -> str: "A stem as duty: 내 -> 내야 하는."; return _join(((t.form, t.full), ("어야", "EC"))) + " 하는"
 
-# %% ../nbs/02_korean_predicate.ipynb #7b9ea4c2
+# %% ../nbs/02_korean_predicate.ipynb #e909bcf6
 _SHORT = {"ᆫ": ("은", "는"), "ᆯ": ("을", "를"), "ᆯ로": ("으로", "로")}   # particles that lean on a vowel: 건, 걸, 걸로
 
 def closed(word:str) -> bool:
@@ -108,7 +108,7 @@ def _swapped(toks:Sequence[Token], group:Sequence[int], swap:Mapping[int, str]) 
     lead = " " if toks[first].tag == "NNB" and first and toks[first-1].end == toks[first].start and toks[first-1].tag == "ETM" else ""
     return lead + text + (" " if toks[last].tag == "NNB" and last+1 < len(toks) and toks[last+1].tag == "VA" else "")
 
-# %% ../nbs/02_korean_predicate.ipynb #a147f1a9
+# %% ../nbs/02_korean_predicate.ipynb #ece52a8e
 def render(text:str, toks:Sequence[Token], start:int, stop:int, drop:Set[int]=frozenset(), swap:Mapping[int, str]={}) -> str:
     "The text of toks[start:stop] without `drop`, with `swap`ped forms; the original characters where nothing changed."
     out, i = [], start

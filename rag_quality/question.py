@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['noun_before', 'yes_no_question', 'noun_question', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #0c05c3f5
+# %% ../nbs/02_korean_question.ipynb #7222f1d1
 from collections.abc import Sequence
 
 from .formality import Token, query_tokens
@@ -14,7 +14,7 @@ from .request import EMBEDDED, Lexicon, Sentence, inner_layer, is_asking, is_emb
 from .place import COMING, in_place, is_manner, stays
 from .wh import Wh, find_wh, is_described, target_noun
 
-# %% ../nbs/02_korean_question.ipynb #f90f7c72
+# %% ../nbs/02_korean_question.ipynb #cd738343
 _HAPPENS = tuple("일정 약속 회의 모임 수업 시험 행사 소식 주의보 경보 특강 강의 휴강 보강 예약 출장 면접 스케줄 스케쥴 계획 예정 변경 공지 제한 혜택 할인 불이익 지원".split())
 
 def noun_before(toks:Sequence[Token], stem:int) -> int:
@@ -27,7 +27,7 @@ def noun_before(toks:Sequence[Token], stem:int) -> int:
         or before.tag == "JX" and before.form in ("은", "는", "ᆫ") or before.form in ("모두", "전부", "자동", "직접", "중복", "추가")
     return k if ok else -1
 
-# %% ../nbs/02_korean_question.ipynb #1dc287bf
+# %% ../nbs/02_korean_question.ipynb #18e83b6e
 def _carried(toks:Sequence[Token], i:int, inner:int, layer:str) -> tuple[int, int, str]:
     "(start of the noun that carries the predicate, where it ends, its tail); -1 where none does."
     t, before = toks[i], toks[i-1]
@@ -57,7 +57,7 @@ def yes_no_question(s:Sentence, p:Predicate) -> tuple[str, str]:
             return s.part(0, n+1) + " 여부", "일이 있는지를 물음: '여부'"
     return s.inflected(p, "future" if coming else "whether"), "예/아니요를 물음: '-는지'"
 
-# %% ../nbs/02_korean_question.ipynb #89a6f792
+# %% ../nbs/02_korean_question.ipynb #3b23eb1e
 _PURPOSE = ("려면", "ᆯ라면", "을라면")
 _ALONE = {"howmuch": "금액", "when": "시기", "where": "장소", "who": "사람", "count": "수", "how": "방법"}
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
@@ -88,7 +88,7 @@ def _moved(s:Sentence, w:Wh, cut:set[int]) -> range | None:
     if k and toks[k-1].tag in ("ETM", "JKG", "MM", "SN", "NR", "JC", "XSN", "NNB"): return None
     return None if any(j in cut for j in range(k, w.start)) else range(k, w.start)
 
-# %% ../nbs/02_korean_question.ipynb #bf596e43
+# %% ../nbs/02_korean_question.ipynb #6ad47bcd
 def _hanging(s:Sentence, hang:Predicate, how:bool, noun:str, cut:set[int]) -> str:
     "A light question after -면, -려면 or -는데: '결석하면 어떻게 해' is asked of the case, '졸업하려면 어떻게 해' of the way."
     toks = s.toks
@@ -129,7 +129,7 @@ def _relative(s:Sentence, whs:Sequence[Wh], i:int, p:Predicate, noun:str, cut:se
     coming = toks[p.ending].form.removesuffix("요") in COMING and t.form not in ("있", "없")
     return head + glue + inflect(toks, Predicate(i, p.past, p.ending, p.stop), "coming" if coming else "modify") + " " + noun
 
-# %% ../nbs/02_korean_question.ipynb #4315d938
+# %% ../nbs/02_korean_question.ipynb #48e6ba7d
 def _core(toks:Sequence[Token], i:int, p:Predicate, how:bool) -> tuple[int, Predicate, bool]:
     "The stem that the question is about, below what a noun makes superfluous (어떻게 할 수 있나, 뭐 내면 되나, 언제 하기로 했나)."
     while True:
@@ -158,7 +158,7 @@ def _handling(toks:Sequence[Token], i:int) -> str:
     if k and toks[k].tag == "JKS" and i - k < 4: return ""
     return "처리" if any(x.tag == "EC" and x.form in ("면", "으면") or x.form == "경우" for x in toks[:i]) else ""
 
-# %% ../nbs/02_korean_question.ipynb #71db63a2
+# %% ../nbs/02_korean_question.ipynb #93760cb3
 def noun_question(s:Sentence, whs:Sequence[Wh], p:Predicate|None   # None: the question word ends the sentence
                  ) -> tuple[str, str]:
     "A question with question words: the nouns it asks for, after what says of which; with the reason."
@@ -181,7 +181,7 @@ def noun_question(s:Sentence, whs:Sequence[Wh], p:Predicate|None   # None: the q
     more = None if p.past else _carried_noun(s, whs, i, nouns, cut)
     return (_relative(s, whs, i, p, noun, cut, light, enough) if more is None else s.part(0, i, more) + " " + noun), why
 
-# %% ../nbs/02_korean_question.ipynb #5b0417ee
+# %% ../nbs/02_korean_question.ipynb #0d87d142
 def _peel(s:Sentence, stop:int) -> tuple[int, list[str]]:
     "Where the sentence ends without its requests, and why."
     toks, table, why = s.toks, s.lex("request"), []
@@ -200,6 +200,7 @@ def _peel(s:Sentence, stop:int) -> tuple[int, list[str]]:
 def _no_predicate(s:Sentence, stop:int, asked:bool) -> tuple[str, str] | None:
     "A sentence that ends in a noun: '등록금 얼마', '온라인 신청 가능?', '조건 좀'."
     toks, end = s.toks, last_word(s.toks)
+    while stop > 1 and toks[stop-1].tag == "JX" and toks[stop-1].form in ("요", "여"): stop -= 1
     whs = find_wh(toks, 0, stop)
     if whs and whs[-1].stop >= stop:
         if s.careful and whs[-1].kind not in ("why", "how") and toks[whs[-1].start].tag != "MAG": return s.part(0, stop) + "인지", "명사로 물음"
@@ -214,7 +215,7 @@ def _no_predicate(s:Sentence, stop:int, asked:bool) -> tuple[str, str] | None:
     if 0 < k < stop and toks[k-1].tag == "EC" and toks[k-1].form in ("면", "으면"): return s.part(0, stop) + "인지", "명사로 물음"                                # 삐끗하면 끝?
     return s.phrase(stop) + (" 여부" if stop > 1 and toks[stop-1].form in ("가능", "필요") else ""), "명사로 물음"
 
-# %% ../nbs/02_korean_question.ipynb #27736b39
+# %% ../nbs/02_korean_question.ipynb #26443a9f
 def _named(s:Sentence, stop:int) -> str:
     "'접수가 언제인지 날짜 (알려 줘)': the noun is there already; '' otherwise."
     toks, k = s.toks, stop
@@ -231,7 +232,7 @@ def _what_to_do(s:Sentence, p:Predicate) -> tuple[str, str]:
     if hang: return s.inflected(hang, "modify") + " 경우 조치 방법", "'어떡하'을(를) 물음: '조치 방법'"
     return s.phrase(p.stem) + " 방법" if s.phrase(p.stem) else "조치 방법", "'어떡하'을(를) 물음: '방법'"
 
-# %% ../nbs/02_korean_question.ipynb #60091e9d
+# %% ../nbs/02_korean_question.ipynb #641b178b
 def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '?' or by standing alone?
            ) -> tuple[str, list[str]] | None:
     "One sentence as the noun phrase it asks for, with reasons; None where it asks nothing."
@@ -251,6 +252,7 @@ def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '
         return found and (found[0], why + [found[1]] * (found[1] != "명사로 물음" or not why))
     whs, stem, end = find_wh(toks, 0, p.stem), toks[p.stem], toks[p.ending]
     if stem.tag == "VV" and stem.form in ("어떡하", "어쩌", "어찌하") and not p.past: found = _what_to_do(s, p)
+    elif stem.form == "어떻" and s.careful and any(t.form in ("면", "으면") for t in toks[:p.stem]): found = s.inflected(p, "whether"), "'어떤지': 그것을 물음"
     elif stem.form == "어떻": found = s.phrase(p.stem), "'어떤지': 그것을 물음"
     elif not (asked or whs or is_asking(end.form) or end.form in EMBEDDED): return None
     elif why and end.tag == "EC" and end.form in ("면", "으면", "다면", "ᆫ다면"): return s.inflected(p, "modify") + " 경우", why

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ColloquialPattern', 'with_josa', 'clean_words', 'spoken_words', 'split_sentences']
 
-# %% ../nbs/10_colloquial_words.ipynb #30a4858b
+# %% ../nbs/10_colloquial_words.ipynb #8bedaf65
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .predicate import closed
 from .request import EMBEDDED, Lexicon
 from .wh import find_wh
 
-# %% ../nbs/10_colloquial_words.ipynb #c1f10a9b
+# %% ../nbs/10_colloquial_words.ipynb #d70bcc07
 @dataclass(frozen=True, slots=True)
 class ColloquialPattern:
     "A colloquial expression that was recognised."
@@ -37,7 +37,7 @@ def with_josa(noun:str, josa:str) -> str:
     if josa in ("로", "으로"): return noun + ("으로" if closed(noun) and (ord(noun[-1]) - 0xAC00) % 28 != 8 else "로")
     return noun + josa
 
-# %% ../nbs/10_colloquial_words.ipynb #85efa4c9
+# %% ../nbs/10_colloquial_words.ipynb #d3e923cf
 def clean_words(text:str, lex:Lexicon,
                 regexes:Sequence[tuple[re.Pattern, str]]=(),   # regex_patterns of the configuration
                ) -> tuple[str, list[ColloquialPattern]]:
@@ -62,11 +62,11 @@ def clean_words(text:str, lex:Lexicon,
         return w
     return _WORD.sub(fix, new), found
 
-# %% ../nbs/10_colloquial_words.ipynb #462c6074
+# %% ../nbs/10_colloquial_words.ipynb #caefc8a4
 _OWN = frozenset("차 돈 이름 통장 계좌 명의 카드 사비 책임 잘못 논문 제자 자리 물건".split())      # 내 차: whose it is matters
 _BENT = {"게": "에게", "는": "은", "ᆫ": "은", "가": "이", "라도": "이라도", "나": "이나", "를": "을", "ᆯ": "을", "와": "과", "랑": "과", "로": "으로"}   # particles after 본인
 
-_OTHERS = frozenset("포함 제외 대신 때문 말 빼 더러 보고 혼자".split())      # 저 포함 셋
+_OTHERS = frozenset("같 포함 제외 대신 때문 말 빼 더러 보고 혼자".split())      # 저 포함 셋
 _ADDRESS = frozenset("선배 교수 선생 조교 쌤 샘 담당자 팀장 과장 실장 여러분 형 언니 누나 오빠".split())
 _CRIES = frozenset("아이 어디 언제 얼마".split())                                        # words that Kiwi may take for a cry
 
@@ -81,7 +81,7 @@ def _pronoun(toks:Sequence[Token], i:int, asks) -> tuple[set[int], dict[int, str
     if nxt and (nxt.form in _OTHERS and toks[i].form in ("나", "저") or toks[i].form == "저" and nxt.form == "들"): return set(), {i: "본인"}
     if nxt and nxt.form == "모르" and nxt.tag == "VV" and i+2 < len(toks) and toks[i+2].form == "어라": return set(), {}        # 나 몰라라
     if nxt is None or nxt.tag[0] != "J": return {i}, {}
-    if toks[i].form in ("너", "니", "네") and nxt.tag == "JX" and nxt.form == "도": return {i, i+1}, {}
+    if toks[i].form in ("너", "니", "네", "당신", "자네") and nxt.tag == "JX" and nxt.form == "도": return {i, i+1}, {}
     if i and (toks[i-1].tag == "ETM" or nxt.form in ("는", "ᆫ") and toks[i-1].tag == "EC" and toks[i-1].form.endswith(("데", "지만"))): return set(), {i: "본인"} | ({i+1: _BENT[nxt.form]} if nxt.form in _BENT else {})          # 처음 온 나는
     if nxt.tag == "JKG" and i+2 < len(toks) and toks[i+2].form in _OWN: return set(), {i: "본인", i+1: ""}
     if nxt.tag == "JKG" and i+2 < len(toks) and toks[i+2].start == nxt.end: return set(), {}      # 제본: no pronoun
@@ -100,7 +100,7 @@ def _filler(toks:Sequence[Token], i:int, fillers) -> bool:
     if part or nxt is None: return False
     return i == 0 and t.tag == "MM" and t.form == "저" or t.tag == "NP" and t.form in ("우리", "너희") and nxt.tag in ("NNG", "NNP")
 
-# %% ../nbs/10_colloquial_words.ipynb #d2e1eee6
+# %% ../nbs/10_colloquial_words.ipynb #32eab0d6
 def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int, str], list[ColloquialPattern]]:
     "Of one sentence: positions to leave out, forms to swap, and what was found."
     drop, swap, found = set(), {}, []
@@ -114,7 +114,7 @@ def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int,
         elif _filler(toks, i, fillers):
             gone = {i} | ({i+1} if nxt and nxt.tag == "JX" and nxt.form in ("요", "은", "는") else set())
         elif t.tag == "NP" and nxt and nxt.start == t.end and nxt.tag[0] in "NM": continue       # 우리나라, 저번
-        elif t.tag == "NP" and (t.form in ("나", "저", "내", "제", "너", "네") or t.form in ("우리", "너희") and nxt and nxt.tag in ("JKS", "JX")): gone, new = _pronoun(toks, i, asks)
+        elif t.tag == "NP" and (t.form in ("나", "저", "내", "제", "너", "네", "당신", "자네") or t.form in ("우리", "너희") and nxt and nxt.tag in ("JKS", "JX")): gone, new = _pronoun(toks, i, asks)
         elif t.form in ("대하", "관하") and 0 < i < len(toks)-2 and toks[i-1].form == "에" and nxt.form == "ᆫ" and nxt.tag == "ETM" and toks[i+2].tag == "NNG": drop.update((i-1, i, i+1))
         elif t.form == "데" and t.tag == "NNB" and nxt and (nxt.tag in ("JKS", "JKO") or nxt.form in ("있", "없", "많", "어디")): new = {i: "곳"}
         elif t.form == "요" and t.tag == "JX" and i and toks[i-1].tag == "EC" and nxt and nxt.tag not in ("SF", "JX"): gone = {i}       # 다녀왔는데요,
@@ -130,7 +130,7 @@ def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int,
         drop |= gone; swap |= new
     return drop, swap, found
 
-# %% ../nbs/10_colloquial_words.ipynb #ba933c1b
+# %% ../nbs/10_colloquial_words.ipynb #fc478ac1
 _INSIDE = frozenset(("VX", "VCP", "XSV", "XSA", "EP", "EF", "EC"))
 
 def _more(toks:Sequence[Token], i:int) -> bool:
@@ -152,7 +152,8 @@ def _closes(toks:Sequence[Token], i:int, start:int) -> bool:
     if t.tag == "EC" and t.form in ("고", "며", "으며"):
         return prev.tag != "EP" and bool(find_wh(toks, start, i)) and (_more(toks, i+1) or bool(find_wh(toks, i+1, len(toks)))) and (nxt.form == "," or prev.tag == "VCP" or prev.form == "되" or prev.form == "하" and i > 1 and toks[i-2].form.endswith("야") or bool(find_wh(toks, i+1, len(toks))))
     if t.tag == "EC" and t.form in ("거든", "거든요"): return nxt is not None
-    if t.tag == "EC" and t.form in ("나", "을까", "ᆯ까", "은가", "ᆫ가", "는가"): return nxt is not None and nxt.form in ("아니", "아님", "아니면")
+    if t.tag == "EC" and t.form in ("나", "을까", "ᆯ까", "은가", "ᆫ가", "는가"): return nxt is not None and (
+        nxt.form in ("아니", "아님", "아니면") or any(x.form == t.form and toks[k-1].form == prev.form for k, x in enumerate(toks[i+2:], i+2)))      # 여기서 주나 저기서 주나
     if t.tag == "ETN" and t.form in ("ᆷ", "음") and nxt and nxt.start > t.end and nxt.tag[0] not in "JXS" and nxt.tag not in ("VCP", "NNB"):     # 잃어버림 돈 날림
         return any(x.tag in ("EF", "EC", "ETN") for x in toks[i+1:]) and (nxt.tag != "NNG" or i - start > 5 or prev.tag == "EP")
     if t.tag != "SP" or t.form != "," or prev is None: return False

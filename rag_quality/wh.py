@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['Wh', 'find_wh', 'is_described', 'target_noun']
 
-# %% ../nbs/02_korean_wh.ipynb #74f8bb12
+# %% ../nbs/02_korean_wh.ipynb #0a9674be
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .formality import Token, query_tokens
 from .request import Lexicon, strip_josa
 
-# %% ../nbs/02_korean_wh.ipynb #c5cb5c3d
+# %% ../nbs/02_korean_wh.ipynb #2ef9d3ec
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -43,7 +43,7 @@ def _indefinite(toks:Sequence[Token], j:int, stop:int, kind:str, noun:str) -> bo
     if after == "ᆫ가" and j+2 < stop and toks[j+2].tag[0] in "JN": return True
     return kind == "count" and j < stop and (toks[j].form == "만" and toks[j].tag == "NNB" or toks[j].form == "째" and noun != "번")
 
-# %% ../nbs/02_korean_wh.ipynb #3a388669
+# %% ../nbs/02_korean_wh.ipynb #caffd8d4
 _TIME_UNITS = frozenset("며칠 일 날 주 주일 달 개월 월 년 학기 시간 분 초 시 번".split())
 
 def _span(toks:Sequence[Token], i:int, j:int, stop:int, kind:str) -> Wh | int:
@@ -79,7 +79,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
     clauses = [k for k in range(start, stop-1) if toks[k].tag == "EC" and toks[k].form in _CLAUSE]                        # 어디서 자는지 볼 방법: not asked
     return [w for w in found if not any(w.stop <= k for k in clauses) and (w.kind in ("why", "how") or not any(w.stop <= k for k in backs))]
 
-# %% ../nbs/02_korean_wh.ipynb #69bec6e1
+# %% ../nbs/02_korean_wh.ipynb #1dd0f3bd
 _DAY = frozenset("오늘 내일 어제 모레 그제 아침 점심 저녁 밤 새벽 오전 오후 당일".split())   # a day is given: its hour is asked
 _WHEN = ("시간", "날짜", "시기", "기간", "일시", "일자", "날", "때", "요일", "기일", "일", "기한", "시각")
 _WHERE = ("곳", "장소", "위치", "지역", "데", "역", "부서", "기관", "처", "나라", "도시")
@@ -111,7 +111,7 @@ def _where(w:Wh, toks, name:str, light:bool, lex:Lexicon) -> str:
     if at or name.endswith(tuple(lex("event"))): return "장소"
     return "" if w.start and is_described(toks, w.start) else "위치"
 
-# %% ../nbs/02_korean_wh.ipynb #c2160aa8
+# %% ../nbs/02_korean_wh.ipynb #78e7a0b0
 def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
     name, degree = head.form if head else "", toks[w.start].form == "얼마나"
     if not light:
