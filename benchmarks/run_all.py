@@ -28,6 +28,7 @@ def external(folder):
             "autorag/corpus.jsonl": ["retrieval.py", "{}/autorag"],
             "regs/corpus.jsonl": ["retrieval.py", "{}/regs"],
             "regs/needs.jsonl": ["speed.py", "{}/regs"]}
+    if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     for needed, command in sets.items():
         if (folder/needed).is_file(): yield [c.format(folder) for c in command]
         else: print(f"== not measured: {needed} is not in the folder")

@@ -6,7 +6,7 @@
 __all__ = ['log', 'CERTAINTY', 'LONG', 'TransformResult', 'mask_personal', 'PatternQueue', 'is_emotional', 'is_marked',
            'is_check', 'circumstance', 'ColloquialTransformer', 'Formality', 'detect_formality', 'ColloquialPattern']
 
-# %% ../nbs/10_colloquial.ipynb #9478fa71
+# %% ../nbs/10_colloquial.ipynb #d10abaa4
 import json, logging, os, re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ from .question import ask_for, yes_no_question
 from .request import Lexicon, Sentence, inner_layer, is_embedded, strip_josa
 from .spoken import ColloquialPattern, clean_words, split_sentences, spoken_words
 
-# %% ../nbs/10_colloquial.ipynb #2ea60a70
+# %% ../nbs/10_colloquial.ipynb #5747a8b8
 _all_ = ["Formality", "detect_formality", "ColloquialPattern"]
 
-# %% ../nbs/10_colloquial.ipynb #55ee137a
+# %% ../nbs/10_colloquial.ipynb #6a297171
 log = logging.getLogger("rag_quality.colloquial")
 CERTAINTY = {"chat": 1., "word": .99, "regex": .99, "filler": .99, "form": .99, "question": .97, "slang": .95, "verb": .95, "emotion": .9, "statement": .9}
 
@@ -39,7 +39,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #886efc40
+# %% ../nbs/10_colloquial.ipynb #47469259
 _PERSONAL = [(re.compile(r"(?<!\d)\d{6}\s?-?\s?[1-8]\d{6}(?!\d)"), "[주민등록번호]"),
              (re.compile(r"(?<!\d)(?:\+82[-\s]?)?0?1[016789][-.\s]?\d{3,4}[-.\s]?\d{4}(?!\d)|(?<!\d)0\d{1,2}[-.\s)]\d{3,4}[-.\s]\d{4}(?!\d)"), "[전화번호]"),
              (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "[전자우편]"),
@@ -53,7 +53,7 @@ def mask_personal(text:str) -> str:
 try: import fcntl
 except ImportError: fcntl = None    # Windows: single writes of one line still hold together
 
-# %% ../nbs/10_colloquial.ipynb #3ac6e41d
+# %% ../nbs/10_colloquial.ipynb #b126f906
 class PatternQueue:
     "Unrecognised queries, one JSON line each, appended under a lock; `count` is how often it was seen so far."
     def __init__(self, path:str|os.PathLike): self.path, self._seen, self._read = Path(path), Counter(), 0
@@ -85,7 +85,7 @@ class PatternQueue:
             with open(self.path, "rb") as f: self._catch_up(f); self._read = f.tell()
         return Counter(self._seen)
 
-# %% ../nbs/10_colloquial.ipynb #bfcc3597
+# %% ../nbs/10_colloquial.ipynb #54252a4c
 _SHORT = frozenset("어 아 어요 아요 에요 야 ᆷ 음 지 죠 는데 ᆫ데 대 ᆫ대".split())       # endings that may ask when the sentence stands alone
 _EXCLAIM = ("네", "네요", "구나", "군요", "거든", "거든요")
 
@@ -105,7 +105,7 @@ def is_marked(s:Sentence, p:Predicate|None, nxt:Sequence[Token], alone:bool) -> 
     return toks[-1].tag == "EF" and any(t.tag == "EF" and t.form == form for t in nxt[-2:]) \
         and any(t.form == toks[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
 
-# %% ../nbs/10_colloquial.ipynb #bb13d997
+# %% ../nbs/10_colloquial.ipynb #4bf1f5c6
 _ORDERS = frozenset("어 라 어라 세요 십시오 시오 ᆯ래 ᆯ래요".split())
 _TOLD = frozenset("랍니다 으랍니다 라더라 래 으래 라네 으라네 라던데 으라던데 라는데 으라는데".split())          # 나오래요: he says to come
 _QUOTED = ("다고", "다던데", "다는데", "다네", "ᆫ대", "는대", "대", "답니다", "다더라", "다더라고", "라던데", "라더라")
@@ -129,8 +129,14 @@ def circumstance(s:Sentence, p:Predicate|None) -> str:
     how = "order" if form in _TOLD and verb else "quote" if form.endswith(_QUOTED) or form in _TOLD else "intend" if form.endswith("려고") else ""
     return s.inflected(p, how) + " 함" if how else s.inflected(p, "noun")
 
-# %% ../nbs/10_colloquial.ipynb #11cf6c10
+# %% ../nbs/10_colloquial.ipynb #1f0ca3ec
 LONG = 22      # a single sentence of more morphemes is read as carefully as several
+
+def _placed(toks:Sequence[Token]) -> set[int]:
+    "The '에 있는' of 강당에 있는 의자: of two neighbouring nouns the place says as much alone."
+    names = ("NNG", "NNP", "XSN")
+    return {k for i in range(1, len(toks)-3) if (toks[i].form, toks[i].tag, toks[i+1].form, toks[i+2].form) == ("에", "JKB", "있", "는") and toks[i+2].tag == "ETM"
+            and toks[i-1].tag in names and toks[i+3].tag in ("NNG", "NNP") for k in (i, i+1, i+2)}
 
 def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[str, list[str]]:
     "Sentence by sentence, in their order: questions as noun phrases, statements as notes."
@@ -141,7 +147,8 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
         part = toks[a:b]; words = text[part[0].start:part[-1].end]
         drop, swap, patterns = spoken_words(part, lex); found += patterns
         if len(drop) >= last_word(part): reasons.append(f"뜻이 없는 말을 뺌: {words!r}"); continue
-        s, p = Sentence(text, part, lex, drop, swap, several or len(part) > LONG), final_predicate(part)
+        careful = several or len(part) > LONG
+        s, p = Sentence(text, part, lex, drop if careful else drop | _placed(part), swap, careful), final_predicate(part)
         nxt = toks[spans[n+1][0]:spans[n+1][1]] if n+1 < len(spans) else ()
         before = said[-1] if said and said[-1][2] else None
         again = before and before[0] and p and (t := before[1].toks)[before[2].ending].form == part[p.ending].form and t[before[2].ending-1].form == part[p.ending-1].form and part[p.ending].form in _SHORT     # 오늘 주는 거야 내일 주는 거야
@@ -157,7 +164,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
     out = [x[0] if x[0] is not None else circumstance(*x[1:]) for x in said]
     return ", ".join(x for x in map(str.strip, out) if x), reasons
 
-# %% ../nbs/10_colloquial.ipynb #09042d6f
+# %% ../nbs/10_colloquial.ipynb #1e21cd7e
 def _verbs(toks:Sequence[Token], lex:Lexicon) -> dict[int, str]:
     "Colloquial verbs that mean one thing beside certain words: 징계를 먹다 is 받다."
     table, forms = lex("verb"), {t.form for t in toks}
@@ -176,7 +183,7 @@ def _by_rules(query:str, lex:Lexicon, regexes:Sequence) -> tuple[str, list[Collo
     if lost and not any(p.kind == "emotion" for p in found): out = text.strip(); reasons.append("수와 이름을 지키려고 문장을 그대로 둠: " + ", ".join(lost))
     return out, found, reasons
 
-# %% ../nbs/10_colloquial.ipynb #b4c7479d
+# %% ../nbs/10_colloquial.ipynb #61a16dc0
 class ColloquialTransformer:
     "Colloquial queries to formal Korean by grammar (Kiwi morphemes) and a dictionary of whole words."
     def __init__(self, config:Mapping|str|os.PathLike|None=None,   # None: colloquial_mappings.json

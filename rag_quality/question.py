@@ -5,17 +5,17 @@
 # %% auto #0
 __all__ = ['noun_before', 'yes_no_question', 'noun_question', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #7222f1d1
+# %% ../nbs/02_korean_question.ipynb #d8b23c36
 from collections.abc import Sequence
 
 from .formality import Token, query_tokens
 from .predicate import MARKS, STEMS, Predicate, inflect, last_word, must, predicate_at, render
 from .request import EMBEDDED, Lexicon, Sentence, inner_layer, is_asking, is_embedded, peel_request, strip_josa, unwrap
-from .place import COMING, in_place, is_manner, stays
+from .place import COMING, core_predicate, in_place, is_manner, stays
 from .wh import Wh, find_wh, is_described, target_noun
 
-# %% ../nbs/02_korean_question.ipynb #cd738343
-_HAPPENS = tuple("일정 약속 회의 모임 수업 시험 행사 소식 주의보 경보 특강 강의 휴강 보강 예약 출장 면접 스케줄 스케쥴 계획 예정 변경 공지 제한 혜택 할인 불이익 지원".split())
+# %% ../nbs/02_korean_question.ipynb #a46c1d26
+_HAPPENS = tuple("일정 약속 회의 모임 수업 시험 행사 소식 주의보 경보 특강 강의 휴강 보강 예약 출장 면접 스케줄 스케쥴 계획 예정 변경 공지 제한 혜택 할인 불이익 지원 예보 특보 속보 미팅 알림".split())
 
 def noun_before(toks:Sequence[Token], stem:int) -> int:
     "Start of the nouns right before a light stem (신청/하); -1 where there is none, or more than a noun phrase hangs on it."
@@ -27,7 +27,7 @@ def noun_before(toks:Sequence[Token], stem:int) -> int:
         or before.tag == "JX" and before.form in ("은", "는", "ᆫ") or before.form in ("모두", "전부", "자동", "직접", "중복", "추가")
     return k if ok else -1
 
-# %% ../nbs/02_korean_question.ipynb #18e83b6e
+# %% ../nbs/02_korean_question.ipynb #357b524f
 def _carried(toks:Sequence[Token], i:int, inner:int, layer:str) -> tuple[int, int, str]:
     "(start of the noun that carries the predicate, where it ends, its tail); -1 where none does."
     t, before = toks[i], toks[i-1]
@@ -57,7 +57,7 @@ def yes_no_question(s:Sentence, p:Predicate) -> tuple[str, str]:
             return s.part(0, n+1) + " 여부", "일이 있는지를 물음: '여부'"
     return s.inflected(p, "future" if coming else "whether"), "예/아니요를 물음: '-는지'"
 
-# %% ../nbs/02_korean_question.ipynb #3b23eb1e
+# %% ../nbs/02_korean_question.ipynb #8637df6a
 _PURPOSE = ("려면", "ᆯ라면", "을라면")
 _ALONE = {"howmuch": "금액", "when": "시기", "where": "장소", "who": "사람", "count": "수", "how": "방법"}
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
@@ -88,7 +88,7 @@ def _moved(s:Sentence, w:Wh, cut:set[int]) -> range | None:
     if k and toks[k-1].tag in ("ETM", "JKG", "MM", "SN", "NR", "JC", "XSN", "NNB"): return None
     return None if any(j in cut for j in range(k, w.start)) else range(k, w.start)
 
-# %% ../nbs/02_korean_question.ipynb #6ad47bcd
+# %% ../nbs/02_korean_question.ipynb #6bd84bfa
 def _hanging(s:Sentence, hang:Predicate, how:bool, noun:str, cut:set[int]) -> str:
     "A light question after -면, -려면 or -는데: '결석하면 어떻게 해' is asked of the case, '졸업하려면 어떻게 해' of the way."
     toks = s.toks
@@ -118,7 +118,7 @@ def _relative(s:Sentence, whs:Sequence[Wh], i:int, p:Predicate, noun:str, cut:se
     moved = _moved(s, w, cut) if movable else None
     cut = set(cut)
     if moved:
-        end = strip_josa(toks, moved.stop)
+        end, noun = strip_josa(toks, moved.stop), "수" if noun == "개수" and not s.careful else noun
         more = noun if noun not in ("것", "") and w.kind != "what" and not toks[end-1].form.endswith(noun) else ""
         cut |= set(moved); noun = (render(s.text, toks, moved.start, end, set(), s.swap) + " " + more).strip()
     elif w.start and toks[w.start-1].tag == "JX" and toks[w.start-1].form in ("은", "는", "ᆫ"): cut.add(w.start-1)
@@ -129,19 +129,7 @@ def _relative(s:Sentence, whs:Sequence[Wh], i:int, p:Predicate, noun:str, cut:se
     coming = toks[p.ending].form.removesuffix("요") in COMING and t.form not in ("있", "없")
     return head + glue + inflect(toks, Predicate(i, p.past, p.ending, p.stop), "coming" if coming else "modify") + " " + noun
 
-# %% ../nbs/02_korean_question.ipynb #48e6ba7d
-def _core(toks:Sequence[Token], i:int, p:Predicate, how:bool) -> tuple[int, Predicate, bool]:
-    "The stem that the question is about, below what a noun makes superfluous (어떻게 할 수 있나, 뭐 내면 되나, 언제 하기로 했나)."
-    while True:
-        j, layer = inner_layer(toks, i)
-        if layer == "enough": return j, p, True
-        if layer == "must" and toks[j].tag == "VCP": return j, p, False          # 몇이어야 하나
-        if layer not in ("can", "must") or not how: break
-        i = j
-    if toks[i].form == "하" and p.past and i > 2 and toks[i-1].form == "로" and toks[i-2].tag == "ETN" and toks[i-2].form == "기" and toks[i-3].tag in STEMS:
-        return i-3, Predicate(i-3, False, p.ending, p.stop), False
-    return i, p, False
-
+# %% ../nbs/02_korean_question.ipynb #3be3af70
 def _clause_before(toks:Sequence[Token], i:int, cut:set[int], t:Token|None, light:bool, how:bool, noun:str) -> Predicate | None:
     "The -면, -려면 or -는데 clause that a light question hangs on."
     end = next((e for e in range(i, 0, -1) if e-1 not in cut), 0)
@@ -158,14 +146,14 @@ def _handling(toks:Sequence[Token], i:int) -> str:
     if k and toks[k].tag == "JKS" and i - k < 4: return ""
     return "처리" if any(x.tag == "EC" and x.form in ("면", "으면") or x.form == "경우" for x in toks[:i]) else ""
 
-# %% ../nbs/02_korean_question.ipynb #93760cb3
+# %% ../nbs/02_korean_question.ipynb #b0918620
 def noun_question(s:Sentence, whs:Sequence[Wh], p:Predicate|None   # None: the question word ends the sentence
                  ) -> tuple[str, str]:
     "A question with question words: the nouns it asks for, after what says of which; with the reason."
     toks, last, how = s.toks, whs[-1], whs[-1].kind == "how"
     cut = {k for w in whs for k in range(w.start, w.stop)} | s.drop
     if how and is_manner(toks, last.stop): cut |= {last.stop, last.stop+1}
-    i, p, enough = _core(toks, p.stem, p, how) if p else (last.start, None, False)
+    i, p, enough = core_predicate(s, last, p) if p else (last.start, None, False)
     t, near = (toks[i], last.stop >= i) if p else (None, False)
     light = p is None or t.tag == "VCP" or near and t.form in _LIGHT and t.tag != "XSV" and not (t.form == "하" and last.kind == "what")
     if len(whs) > 1 and whs[0].kind == "which" and whs[0].noun and last.kind != "which": cut -= set(range(whs[0].start, whs[0].stop)); whs = whs[1:]
@@ -177,11 +165,12 @@ def noun_question(s:Sentence, whs:Sequence[Wh], p:Predicate|None   # None: the q
     if light and not (p and p.past and t.tag != "VCP" and t.form != "되"):
         phrase = s.phrase(i, cut)
         if phrase and last.kind == "who" and near and t.form == "하": return phrase + "하는 사람", why
+        if phrase.endswith("시작") and noun.startswith("시작 "): noun = noun[3:]
         return (phrase + " " + (noun or ("" if phrase else _ALONE.get(last.kind, "")))).strip(), why
     more = None if p.past else _carried_noun(s, whs, i, nouns, cut)
     return (_relative(s, whs, i, p, noun, cut, light, enough) if more is None else s.part(0, i, more) + " " + noun), why
 
-# %% ../nbs/02_korean_question.ipynb #0d87d142
+# %% ../nbs/02_korean_question.ipynb #834b01ef
 def _peel(s:Sentence, stop:int) -> tuple[int, list[str]]:
     "Where the sentence ends without its requests, and why."
     toks, table, why = s.toks, s.lex("request"), []
@@ -194,6 +183,7 @@ def _peel(s:Sentence, stop:int) -> tuple[int, list[str]]:
         if stop > 1 and toks[stop-1].tag[0] == "J" and is_embedded(toks, stop-2): stop -= 1
         elif stop > 2 and toks[stop-1].tag in ("EC", "MAG", "ETM") and toks[stop-2].form in ("대하", "관하"):
             stop -= 2; stop = strip_josa(toks, stop - (toks[stop-1].tag == "JKB"))
+        if stop > 2 and toks[stop-1].form in ("한테", "에게", "게", "께") and toks[stop-2].form in ("나", "저", "내", "제", "우리"): stop -= 2      # 나에게 (말해 줘)
         if not stop: break
     return stop, why
 
@@ -215,7 +205,7 @@ def _no_predicate(s:Sentence, stop:int, asked:bool) -> tuple[str, str] | None:
     if 0 < k < stop and toks[k-1].tag == "EC" and toks[k-1].form in ("면", "으면"): return s.part(0, stop) + "인지", "명사로 물음"                                # 삐끗하면 끝?
     return s.phrase(stop) + (" 여부" if stop > 1 and toks[stop-1].form in ("가능", "필요") else ""), "명사로 물음"
 
-# %% ../nbs/02_korean_question.ipynb #26443a9f
+# %% ../nbs/02_korean_question.ipynb #06a65713
 def _named(s:Sentence, stop:int) -> str:
     "'접수가 언제인지 날짜 (알려 줘)': the noun is there already; '' otherwise."
     toks, k = s.toks, stop
@@ -232,7 +222,7 @@ def _what_to_do(s:Sentence, p:Predicate) -> tuple[str, str]:
     if hang: return s.inflected(hang, "modify") + " 경우 조치 방법", "'어떡하'을(를) 물음: '조치 방법'"
     return s.phrase(p.stem) + " 방법" if s.phrase(p.stem) else "조치 방법", "'어떡하'을(를) 물음: '방법'"
 
-# %% ../nbs/02_korean_question.ipynb #641b178b
+# %% ../nbs/02_korean_question.ipynb #b6dc832c
 def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '?' or by standing alone?
            ) -> tuple[str, list[str]] | None:
     "One sentence as the noun phrase it asks for, with reasons; None where it asks nothing."
@@ -255,7 +245,9 @@ def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '
     elif stem.form == "어떻" and s.careful and any(t.form in ("면", "으면") for t in toks[:p.stem]): found = s.inflected(p, "whether"), "'어떤지': 그것을 물음"
     elif stem.form == "어떻": found = s.phrase(p.stem), "'어떤지': 그것을 물음"
     elif not (asked or whs or is_asking(end.form) or end.form in EMBEDDED): return None
-    elif why and end.tag == "EC" and end.form in ("면", "으면", "다면", "ᆫ다면"): return s.inflected(p, "modify") + " 경우", why
+    elif why and end.tag == "EC" and end.form in ("면", "으면", "다면", "ᆫ다면"):      # 행사 있으면 (알려 줘): the thing itself
+        there = stem.form == "있" and not s.careful and p.stem and inner_layer(toks, p.stem)[1] == "" and toks[p.stem-1].tag[0] in "NJX"
+        return (s.phrase(p.stem) if there else s.inflected(p, "modify") + " 경우"), why
     elif why and end.tag == "EC" and end.form.endswith("던데"): found = yes_no_question(s, p)
     elif question and end.form in ("라고", "으라고", "다고", "ᆫ다고", "는다고") and not whs: found = s.inflected(p, "order" if "라" in end.form and stem.tag != "VCP" else "quote") + " 하는지", "들은 말을 물음"
     elif end.tag == "EC" and end.form == "고" and question: found = in_place(s, whs, p)      # 내도 되고?

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['ColloquialPattern', 'with_josa', 'clean_words', 'spoken_words', 'split_sentences']
 
-# %% ../nbs/10_colloquial_words.ipynb #8bedaf65
+# %% ../nbs/10_colloquial_words.ipynb #cb67b78f
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .predicate import closed
 from .request import EMBEDDED, Lexicon
 from .wh import find_wh
 
-# %% ../nbs/10_colloquial_words.ipynb #d70bcc07
+# %% ../nbs/10_colloquial_words.ipynb #3775b24f
 @dataclass(frozen=True, slots=True)
 class ColloquialPattern:
     "A colloquial expression that was recognised."
@@ -37,7 +37,7 @@ def with_josa(noun:str, josa:str) -> str:
     if josa in ("로", "으로"): return noun + ("으로" if closed(noun) and (ord(noun[-1]) - 0xAC00) % 28 != 8 else "로")
     return noun + josa
 
-# %% ../nbs/10_colloquial_words.ipynb #d3e923cf
+# %% ../nbs/10_colloquial_words.ipynb #447c422c
 def clean_words(text:str, lex:Lexicon,
                 regexes:Sequence[tuple[re.Pattern, str]]=(),   # regex_patterns of the configuration
                ) -> tuple[str, list[ColloquialPattern]]:
@@ -45,6 +45,7 @@ def clean_words(text:str, lex:Lexicon,
     found = []
     for rx, to in regexes:
         if (new := rx.sub(to, text)) != text: found.append(ColloquialPattern(rx.pattern, to, "regex")); text = new
+    if "어딨" in text: found.append(ColloquialPattern("어딨", "어디 있", "word")); text = text.replace("어딨", "어디 있")
     new = _MARKS.sub(lambda m: "?" if "?" in m[0] else "!" if "!" in m[0] else ". ", _NOISE.sub(" ", text))
     if new != text: found.append(ColloquialPattern("채팅 표시", "", "chat"))
     words, nouns, around = lex("word"), lex("slang"), None
@@ -62,7 +63,7 @@ def clean_words(text:str, lex:Lexicon,
         return w
     return _WORD.sub(fix, new), found
 
-# %% ../nbs/10_colloquial_words.ipynb #caefc8a4
+# %% ../nbs/10_colloquial_words.ipynb #7145ba39
 _OWN = frozenset("차 돈 이름 통장 계좌 명의 카드 사비 책임 잘못 논문 제자 자리 물건".split())      # 내 차: whose it is matters
 _BENT = {"게": "에게", "는": "은", "ᆫ": "은", "가": "이", "라도": "이라도", "나": "이나", "를": "을", "ᆯ": "을", "와": "과", "랑": "과", "로": "으로"}   # particles after 본인
 
@@ -82,6 +83,8 @@ def _pronoun(toks:Sequence[Token], i:int, asks) -> tuple[set[int], dict[int, str
     if nxt and nxt.form == "모르" and nxt.tag == "VV" and i+2 < len(toks) and toks[i+2].form == "어라": return set(), {}        # 나 몰라라
     if nxt is None or nxt.tag[0] != "J": return {i}, {}
     if toks[i].form in ("너", "니", "네", "당신", "자네") and nxt.tag == "JX" and nxt.form == "도": return {i, i+1}, {}
+    if toks[i].form == "나" and nxt.form == "ᆯ" and i and toks[i-1].tag == "ETM": return set(), {i: "날", i+1: ""}      # 쉬는 날: no pronoun
+    if toks[i].form in ("너", "당신", "자네") and (nxt.tag == "JKS" or nxt.form in ("는", "ᆫ", "은")): return {i, i+1}, {}
     if i and (toks[i-1].tag == "ETM" or nxt.form in ("는", "ᆫ") and toks[i-1].tag == "EC" and toks[i-1].form.endswith(("데", "지만"))): return set(), {i: "본인"} | ({i+1: _BENT[nxt.form]} if nxt.form in _BENT else {})          # 처음 온 나는
     if nxt.tag == "JKG" and i+2 < len(toks) and toks[i+2].form in _OWN: return set(), {i: "본인", i+1: ""}
     if nxt.tag == "JKG" and i+2 < len(toks) and toks[i+2].start == nxt.end: return set(), {}      # 제본: no pronoun
@@ -100,7 +103,7 @@ def _filler(toks:Sequence[Token], i:int, fillers) -> bool:
     if part or nxt is None: return False
     return i == 0 and t.tag == "MM" and t.form == "저" or t.tag == "NP" and t.form in ("우리", "너희") and nxt.tag in ("NNG", "NNP")
 
-# %% ../nbs/10_colloquial_words.ipynb #32eab0d6
+# %% ../nbs/10_colloquial_words.ipynb #275d0aeb
 def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int, str], list[ColloquialPattern]]:
     "Of one sentence: positions to leave out, forms to swap, and what was found."
     drop, swap, found = set(), {}, []
@@ -130,7 +133,7 @@ def spoken_words(toks:Sequence[Token], lex:Lexicon) -> tuple[set[int], dict[int,
         drop |= gone; swap |= new
     return drop, swap, found
 
-# %% ../nbs/10_colloquial_words.ipynb #fc478ac1
+# %% ../nbs/10_colloquial_words.ipynb #b35725ba
 _INSIDE = frozenset(("VX", "VCP", "XSV", "XSA", "EP", "EF", "EC"))
 
 def _more(toks:Sequence[Token], i:int) -> bool:

@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['Wh', 'find_wh', 'is_described', 'target_noun']
 
-# %% ../nbs/02_korean_wh.ipynb #0a9674be
+# %% ../nbs/02_korean_wh.ipynb #c44f3996
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .formality import Token, query_tokens
 from .request import Lexicon, strip_josa
 
-# %% ../nbs/02_korean_wh.ipynb #2ef9d3ec
+# %% ../nbs/02_korean_wh.ipynb #85475c1f
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -43,7 +43,7 @@ def _indefinite(toks:Sequence[Token], j:int, stop:int, kind:str, noun:str) -> bo
     if after == "ᆫ가" and j+2 < stop and toks[j+2].tag[0] in "JN": return True
     return kind == "count" and j < stop and (toks[j].form == "만" and toks[j].tag == "NNB" or toks[j].form == "째" and noun != "번")
 
-# %% ../nbs/02_korean_wh.ipynb #caffd8d4
+# %% ../nbs/02_korean_wh.ipynb #7c9f06f4
 _TIME_UNITS = frozenset("며칠 일 날 주 주일 달 개월 월 년 학기 시간 분 초 시 번".split())
 
 def _span(toks:Sequence[Token], i:int, j:int, stop:int, kind:str) -> Wh | int:
@@ -79,7 +79,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
     clauses = [k for k in range(start, stop-1) if toks[k].tag == "EC" and toks[k].form in _CLAUSE]                        # 어디서 자는지 볼 방법: not asked
     return [w for w in found if not any(w.stop <= k for k in clauses) and (w.kind in ("why", "how") or not any(w.stop <= k for k in backs))]
 
-# %% ../nbs/02_korean_wh.ipynb #1dd0f3bd
+# %% ../nbs/02_korean_wh.ipynb #d27d85e4
 _DAY = frozenset("오늘 내일 어제 모레 그제 아침 점심 저녁 밤 새벽 오전 오후 당일".split())   # a day is given: its hour is asked
 _WHEN = ("시간", "날짜", "시기", "기간", "일시", "일자", "날", "때", "요일", "기일", "일", "기한", "시각")
 _WHERE = ("곳", "장소", "위치", "지역", "데", "역", "부서", "기관", "처", "나라", "도시")
@@ -99,7 +99,7 @@ def _when(w:Wh, toks, name:str, light:bool, stop:int) -> str:
         subject = not light and toks[w.start-1].tag == "JKS" or w.stop < stop and toks[w.stop].tag[0] == "N" and toks[w.stop+1].tag == "JKS"
         return "기간" if subject else "기한"
     if w.josa == "부터": return "시기" if not light else "" if name.endswith(("시작일", "개시일")) else "시작 시기"
-    if light and name.endswith(_WHEN): return ""
+    if light and name.endswith((*_WHEN, "일정", "스케줄")): return ""
     scale = [t.form for t in toks[:w.start] if t.tag in ("NNG", "MAG", "NNB")]
     if any(f in _DAY or f.endswith("요일") for f in scale): return "시간"
     return "날짜" if light else "날" if any(f in ("주", "주말") for f in scale) else "시기"
@@ -111,7 +111,7 @@ def _where(w:Wh, toks, name:str, light:bool, lex:Lexicon) -> str:
     if at or name.endswith(tuple(lex("event"))): return "장소"
     return "" if w.start and is_described(toks, w.start) else "위치"
 
-# %% ../nbs/02_korean_wh.ipynb #78e7a0b0
+# %% ../nbs/02_korean_wh.ipynb #172f0c86
 def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
     name, degree = head.form if head else "", toks[w.start].form == "얼마나"
     if not light:
@@ -139,7 +139,11 @@ def target_noun(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -
     name = head.form if head else ""
     if w.kind == "when": return _when(w, toks, name, light, stop)
     if w.kind == "where": return _where(w, toks, name, light, lex)
+    if light and head and (head.form, head.tag) == ("지", "NNB") and w.kind in ("howmuch", "count"): return "기간"          # 쓴 지 얼마나 됐나
+    if light and w.kind == "count" and w.noun == "시" and w.josa == "부터" and head and head.tag == "NNG": return "시작 시간"
+    if light and w.kind == "which" and w.noun == "정도" and head and head.tag in ("NNG", "XSN"): return ""       # 습도가 어느 정도인가
     if w.kind == "who": return "" if light and (name.endswith(_WHO) or name and toks[stop].tag == "VCP") else "사람"
+    if w.kind == "howmuch" and not light and stop < len(toks) and toks[stop].form == "걸리" and toks[w.start].form == "얼마나": return "시간"
     if w.kind == "howmuch": return _howmuch(w, toks, head, light, lex)
     if w.kind == "count": return _count(w, name, light, lex)
     if w.kind == "what": return "" if light else "것"
