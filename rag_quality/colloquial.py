@@ -6,7 +6,7 @@
 __all__ = ['log', 'CERTAINTY', 'LONG', 'TransformResult', 'mask_personal', 'PatternQueue', 'is_emotional', 'is_marked',
            'is_check', 'circumstance', 'ColloquialTransformer', 'Formality', 'detect_formality', 'ColloquialPattern']
 
-# %% ../nbs/10_colloquial.ipynb #d10abaa4
+# %% ../nbs/10_colloquial.ipynb #07506cf2
 import json, logging, os, re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ from .question import ask_for, yes_no_question
 from .request import Lexicon, Sentence, inner_layer, is_embedded, strip_josa
 from .spoken import ColloquialPattern, clean_words, split_sentences, spoken_words
 
-# %% ../nbs/10_colloquial.ipynb #5747a8b8
+# %% ../nbs/10_colloquial.ipynb #52be57f5
 _all_ = ["Formality", "detect_formality", "ColloquialPattern"]
 
-# %% ../nbs/10_colloquial.ipynb #6a297171
+# %% ../nbs/10_colloquial.ipynb #24a5ba14
 log = logging.getLogger("rag_quality.colloquial")
 CERTAINTY = {"chat": 1., "word": .99, "regex": .99, "filler": .99, "form": .99, "question": .97, "slang": .95, "verb": .95, "emotion": .9, "statement": .9}
 
@@ -39,7 +39,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #47469259
+# %% ../nbs/10_colloquial.ipynb #e9f2766b
 _PERSONAL = [(re.compile(r"(?<!\d)\d{6}\s?-?\s?[1-8]\d{6}(?!\d)"), "[주민등록번호]"),
              (re.compile(r"(?<!\d)(?:\+82[-\s]?)?0?1[016789][-.\s]?\d{3,4}[-.\s]?\d{4}(?!\d)|(?<!\d)0\d{1,2}[-.\s)]\d{3,4}[-.\s]\d{4}(?!\d)"), "[전화번호]"),
              (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "[전자우편]"),
@@ -53,7 +53,7 @@ def mask_personal(text:str) -> str:
 try: import fcntl
 except ImportError: fcntl = None    # Windows: single writes of one line still hold together
 
-# %% ../nbs/10_colloquial.ipynb #b126f906
+# %% ../nbs/10_colloquial.ipynb #013cc018
 class PatternQueue:
     "Unrecognised queries, one JSON line each, appended under a lock; `count` is how often it was seen so far."
     def __init__(self, path:str|os.PathLike): self.path, self._seen, self._read = Path(path), Counter(), 0
@@ -85,7 +85,7 @@ class PatternQueue:
             with open(self.path, "rb") as f: self._catch_up(f); self._read = f.tell()
         return Counter(self._seen)
 
-# %% ../nbs/10_colloquial.ipynb #54252a4c
+# %% ../nbs/10_colloquial.ipynb #b9dba8c7
 _SHORT = frozenset("어 아 어요 아요 에요 야 ᆷ 음 지 죠 는데 ᆫ데 대 ᆫ대".split())       # endings that may ask when the sentence stands alone
 _EXCLAIM = ("네", "네요", "구나", "군요", "거든", "거든요")
 
@@ -100,15 +100,20 @@ def is_marked(s:Sentence, p:Predicate|None, nxt:Sequence[Token], alone:bool) -> 
     toks = s.toks
     if p is None: return alone or any(t.form == "?" for t in toks[-2:])
     form = toks[p.ending].form
+    question = any(t.tag == "SF" and t.form == "?" for t in toks[-2:])
+    if not question and (toks[p.stem].tag == "VX" and toks[p.stem].form == "싶" or toks[p.stem].form == "같" and toks[p.stem-1].form in ("것", "거")): return False
+    if question and form == "고" and toks[p.stem].form in ("않", "못하") or question and form == "네": return False      # 묻지도 않고?: a complaint
     if any(t.tag == "SF" and t.form == "?" for t in toks[-2:]) and not form.endswith(_EXCLAIM): return True
     if alone and form in _SHORT: return not any(is_embedded(toks, k) and toks[k].form.endswith("지") for k in range(p.stem-1))      # -는지 머리가 복잡해
     return toks[-1].tag == "EF" and any(t.tag == "EF" and t.form == form for t in nxt[-2:]) \
         and any(t.form == toks[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
 
-# %% ../nbs/10_colloquial.ipynb #4bf1f5c6
+# %% ../nbs/10_colloquial.ipynb #cdc3e72c
 _ORDERS = frozenset("어 라 어라 세요 십시오 시오 ᆯ래 ᆯ래요".split())
-_TOLD = frozenset("랍니다 으랍니다 라더라 래 으래 라네 으라네 라던데 으라던데 라는데 으라는데".split())          # 나오래요: he says to come
-_QUOTED = ("다고", "다던데", "다는데", "다네", "ᆫ대", "는대", "대", "답니다", "다더라", "다더라고", "라던데", "라더라")
+_PROPOSED = ("자", "자고", "ᆸ시다", "읍시다")
+_MEANT = ("려고", "려구", "려고요", "려구요", "ᆯ래", "을래")
+_TOLD = frozenset("래요 으래요 랍니다 으랍니다 라더라 래 으래 라네 으라네 라던데 으라던데 라는데 으라는데".split())          # 나오래요: he says to come
+_QUOTED = ("다고", "다던데", "다는데", "다네", "ᆫ대", "는대", "대", "답니다", "다면서", "다며", "라면서", "라며", "이래", "다더라", "다더라고", "라던데", "라더라")
 
 def is_check(s:Sentence, p:Predicate|None) -> bool:
     "Only '맞나요?', '진짜예요?': a check of what was said before."
@@ -120,16 +125,17 @@ def circumstance(s:Sentence, p:Predicate|None) -> str:
     if p is None: return s.part(0, strip_josa(s.toks, last_word(s.toks)))
     toks, form = s.toks, s.toks[p.ending].form.removesuffix("요")
     if form.endswith("면"): return s.inflected(p, "modify") + " 경우"
+    if form in _PROPOSED: return s.inflected(p, "propose") + " 요청"
     inner, layer = inner_layer(toks, p.stem)
     told = toks[p.ending].form in _ORDERS and (form != "어" or not any(t.tag == "JKS" or t.form in ("안", "못") for t in toks[:p.stem]))
     if layer == "give" and not p.past and told:
-        if s.lex("request").get(toks[inner].form) == "tell" and toks[inner-1].tag != "EC": return s.phrase(inner)
+        if s.lex("request").get(toks[inner].form) == "tell" and toks[inner-1].tag not in ("EC", "JKB", "JX", "MAG") and not any(t.form == "누구" for t in toks[:inner]): return s.phrase(inner)
         return s.inflected(Predicate(inner, False, p.ending, p.stop), "ask") + " 달라는 요청"
     verb = toks[p.stem].tag in ("VV", "VX", "XSV")
-    how = "order" if form in _TOLD and verb else "quote" if form.endswith(_QUOTED) or form in _TOLD else "intend" if form.endswith("려고") else ""
+    how = "order" if form in _TOLD and verb else "quote" if form.endswith(_QUOTED) or form in _TOLD else "intend" if verb and form.endswith(_MEANT) else ""
     return s.inflected(p, how) + " 함" if how else s.inflected(p, "noun")
 
-# %% ../nbs/10_colloquial.ipynb #1f0ca3ec
+# %% ../nbs/10_colloquial.ipynb #1e48f355
 LONG = 22      # a single sentence of more morphemes is read as carefully as several
 
 def _placed(toks:Sequence[Token]) -> set[int]:
@@ -145,7 +151,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
     several = len(spans) > 1 and sum(toks[b-1].form == "?" or not is_emotional(toks[a:b], lex("emotion")) for a, b in spans) > 1
     for n, (a, b) in enumerate(spans):
         part = toks[a:b]; words = text[part[0].start:part[-1].end]
-        drop, swap, patterns = spoken_words(part, lex); found += patterns
+        drop, swap, patterns = spoken_words(part, lex, toks[:a]); found += patterns
         if len(drop) >= last_word(part): reasons.append(f"뜻이 없는 말을 뺌: {words!r}"); continue
         careful = several or len(part) > LONG
         s, p = Sentence(text, part, lex, drop if careful else drop | _placed(part), swap, careful), final_predicate(part)
@@ -164,7 +170,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
     out = [x[0] if x[0] is not None else circumstance(*x[1:]) for x in said]
     return ", ".join(x for x in map(str.strip, out) if x), reasons
 
-# %% ../nbs/10_colloquial.ipynb #1e21cd7e
+# %% ../nbs/10_colloquial.ipynb #b794b59c
 def _verbs(toks:Sequence[Token], lex:Lexicon) -> dict[int, str]:
     "Colloquial verbs that mean one thing beside certain words: 징계를 먹다 is 받다."
     table, forms = lex("verb"), {t.form for t in toks}
@@ -183,7 +189,7 @@ def _by_rules(query:str, lex:Lexicon, regexes:Sequence) -> tuple[str, list[Collo
     if lost and not any(p.kind == "emotion" for p in found): out = text.strip(); reasons.append("수와 이름을 지키려고 문장을 그대로 둠: " + ", ".join(lost))
     return out, found, reasons
 
-# %% ../nbs/10_colloquial.ipynb #61a16dc0
+# %% ../nbs/10_colloquial.ipynb #496e6552
 class ColloquialTransformer:
     "Colloquial queries to formal Korean by grammar (Kiwi morphemes) and a dictionary of whole words."
     def __init__(self, config:Mapping|str|os.PathLike|None=None,   # None: colloquial_mappings.json

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['STEMS', 'MARKS', 'Predicate', 'predicate_at', 'last_word', 'final_predicate', 'inflect', 'must', 'closed', 'render']
 
-# %% ../nbs/02_korean_predicate.ipynb #65c1e70c
+# %% ../nbs/02_korean_predicate.ipynb #17fe13d2
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +13,7 @@ from functools import lru_cache
 from .formality import Token, tokens
 from .korean import shared_kiwi
 
-# %% ../nbs/02_korean_predicate.ipynb #fa56bc4c
+# %% ../nbs/02_korean_predicate.ipynb #738a31b4
 STEMS = frozenset("VV VA VX VCP VCN XSV XSA".split())
 MARKS = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI".split())
 
@@ -47,7 +47,7 @@ def final_predicate(toks:Sequence[Token]) -> Predicate | None:
     "The predicate that closes a sentence, or None where it ends in a noun."
     return predicate_at(toks, last_word(toks))
 
-# %% ../nbs/02_korean_predicate.ipynb #a7c23278
+# %% ../nbs/02_korean_predicate.ipynb #df677b45
 @lru_cache(maxsize=8192)
 def _join(parts:tuple[tuple[str, str], ...]) -> str: return shared_kiwi().join(list(parts))
 
@@ -63,15 +63,16 @@ def _active(toks:Sequence[Token], i:int) -> bool:
         return True
     return t.tag in ("VV", "XSV") or t.form in ("있", "없", "계시", "맛있", "재미있", "관계있", "상관없")
 
-def inflect(toks:Sequence[Token], p:Predicate, how:str  # whether -는지 | future -ㄹ지 | modify -는 | coming -ㄹ | noun -음 | link -고 | quote -다고 | order -라고 | intend -려고 | ask -어
+def inflect(toks:Sequence[Token], p:Predicate, how:str  # whether -는지 | future -ㄹ지 | modify -는 | coming -ㄹ | noun -음 | link -고 | quote -다고 | propose -자는 | order -라고 | intend -려고 | ask -어
            ) -> str:
     "The predicate with a new ending, as text."
     t = toks[p.stem]
-    active = _active(toks, p.stem)
+    active = _active(toks, p.stem) or t.tag == "VX" and t.form == "하" and toks[p.stem-1].tag == "EC" and toks[p.stem-1].form.endswith("려고")
+    if t.form == "하" and p.stem > 1 and toks[p.stem-1].form == "ᆫ" and toks[p.stem-2].form == "기" and p.stem > 2 and toks[p.stem-3].tag in ("VA", "XSA", "VCP"): active = False      # 있긴 한가
     if t.tag in ("VA", "XSA") and t.form in ("필요하", "가능하"): active = False
     ending = {"whether": ("는지" if p.past or active else "ᆫ지", "EC"), "future": ("을지" if p.past else "ᆯ지", "EC"),
               "modify": (("ᆫ" if active and t.form not in ("있", "없", "계시") else "던") if p.past else ("는" if active else "ᆫ"), "ETM"),
-              "coming": ("ᆯ", "ETM"), "noun": ("음" if p.past else "ᆷ", "ETN"), "link": ("고", "EC"), "ask": ("어", "EC"), "order": ("라고", "EC"), "intend": ("려고", "EC"),
+              "coming": ("ᆯ", "ETM"), "noun": ("음" if p.past else "ᆷ", "ETN"), "link": ("고", "EC"), "ask": ("어", "EC"), "order": ("라고", "EC"), "intend": ("려고", "EC"), "propose": ("자는", "ETM"),
               "quote": ("라고" if t.tag == "VCP" and not p.past else "다고" if p.past or not active or t.form in ("있", "없") else "ᆫ다고", "EC")}[how]
     parts = [(t.form, t.full)]
     if how == "noun" and any(x.form == "겠" for x in toks[p.stem+1:p.ending]): return _join((*parts, *((("었", "EP"),) if p.past else ()), ("겠", "EP"), ("음", "ETN")))
@@ -80,7 +81,7 @@ def inflect(toks:Sequence[Token], p:Predicate, how:str  # whether -는지 | futu
 
 def must(t:Token) -> str: "A stem as duty: 내 -> 내야 하는."; return _join(((t.form, t.full), ("어야", "EC"))) + " 하는"
 
-# %% ../nbs/02_korean_predicate.ipynb #e909bcf6
+# %% ../nbs/02_korean_predicate.ipynb #c1aa2c4a
 _SHORT = {"ᆫ": ("은", "는"), "ᆯ": ("을", "를"), "ᆯ로": ("으로", "로")}   # particles that lean on a vowel: 건, 걸, 걸로
 
 def closed(word:str) -> bool:
@@ -108,7 +109,7 @@ def _swapped(toks:Sequence[Token], group:Sequence[int], swap:Mapping[int, str]) 
     lead = " " if toks[first].tag == "NNB" and first and toks[first-1].end == toks[first].start and toks[first-1].tag == "ETM" else ""
     return lead + text + (" " if toks[last].tag == "NNB" and last+1 < len(toks) and toks[last+1].tag == "VA" else "")
 
-# %% ../nbs/02_korean_predicate.ipynb #ece52a8e
+# %% ../nbs/02_korean_predicate.ipynb #019a8fa5
 def render(text:str, toks:Sequence[Token], start:int, stop:int, drop:Set[int]=frozenset(), swap:Mapping[int, str]={}) -> str:
     "The text of toks[start:stop] without `drop`, with `swap`ped forms; the original characters where nothing changed."
     out, i = [], start

@@ -5,16 +5,16 @@
 # %% auto #0
 __all__ = ['noun_before', 'yes_no_question', 'noun_question', 'ask_for']
 
-# %% ../nbs/02_korean_question.ipynb #d8b23c36
+# %% ../nbs/02_korean_question.ipynb #c2ba95d0
 from collections.abc import Sequence
 
 from .formality import Token, query_tokens
 from .predicate import MARKS, STEMS, Predicate, inflect, last_word, must, predicate_at, render
 from .request import EMBEDDED, Lexicon, Sentence, inner_layer, is_asking, is_embedded, peel_request, strip_josa, unwrap
-from .place import COMING, core_predicate, in_place, is_manner, stays
+from .place import COMING, core_predicate, in_place, is_dangling, is_manner, is_statement, stays
 from .wh import Wh, find_wh, is_described, target_noun
 
-# %% ../nbs/02_korean_question.ipynb #a46c1d26
+# %% ../nbs/02_korean_question.ipynb #5454394a
 _HAPPENS = tuple("일정 약속 회의 모임 수업 시험 행사 소식 주의보 경보 특강 강의 휴강 보강 예약 출장 면접 스케줄 스케쥴 계획 예정 변경 공지 제한 혜택 할인 불이익 지원 예보 특보 속보 미팅 알림".split())
 
 def noun_before(toks:Sequence[Token], stem:int) -> int:
@@ -27,7 +27,7 @@ def noun_before(toks:Sequence[Token], stem:int) -> int:
         or before.tag == "JX" and before.form in ("은", "는", "ᆫ") or before.form in ("모두", "전부", "자동", "직접", "중복", "추가")
     return k if ok else -1
 
-# %% ../nbs/02_korean_question.ipynb #357b524f
+# %% ../nbs/02_korean_question.ipynb #2b545112
 def _carried(toks:Sequence[Token], i:int, inner:int, layer:str) -> tuple[int, int, str]:
     "(start of the noun that carries the predicate, where it ends, its tail); -1 where none does."
     t, before = toks[i], toks[i-1]
@@ -57,7 +57,7 @@ def yes_no_question(s:Sentence, p:Predicate) -> tuple[str, str]:
             return s.part(0, n+1) + " 여부", "일이 있는지를 물음: '여부'"
     return s.inflected(p, "future" if coming else "whether"), "예/아니요를 물음: '-는지'"
 
-# %% ../nbs/02_korean_question.ipynb #8637df6a
+# %% ../nbs/02_korean_question.ipynb #bad69492
 _PURPOSE = ("려면", "ᆯ라면", "을라면")
 _ALONE = {"howmuch": "금액", "when": "시기", "where": "장소", "who": "사람", "count": "수", "how": "방법"}
 _LIGHT = frozenset("되 있 계시 이 하 가능하".split())
@@ -88,7 +88,7 @@ def _moved(s:Sentence, w:Wh, cut:set[int]) -> range | None:
     if k and toks[k-1].tag in ("ETM", "JKG", "MM", "SN", "NR", "JC", "XSN", "NNB"): return None
     return None if any(j in cut for j in range(k, w.start)) else range(k, w.start)
 
-# %% ../nbs/02_korean_question.ipynb #6bd84bfa
+# %% ../nbs/02_korean_question.ipynb #08118b56
 def _hanging(s:Sentence, hang:Predicate, how:bool, noun:str, cut:set[int]) -> str:
     "A light question after -면, -려면 or -는데: '결석하면 어떻게 해' is asked of the case, '졸업하려면 어떻게 해' of the way."
     toks = s.toks
@@ -129,7 +129,7 @@ def _relative(s:Sentence, whs:Sequence[Wh], i:int, p:Predicate, noun:str, cut:se
     coming = toks[p.ending].form.removesuffix("요") in COMING and t.form not in ("있", "없")
     return head + glue + inflect(toks, Predicate(i, p.past, p.ending, p.stop), "coming" if coming else "modify") + " " + noun
 
-# %% ../nbs/02_korean_question.ipynb #3be3af70
+# %% ../nbs/02_korean_question.ipynb #fe790018
 def _clause_before(toks:Sequence[Token], i:int, cut:set[int], t:Token|None, light:bool, how:bool, noun:str) -> Predicate | None:
     "The -면, -려면 or -는데 clause that a light question hangs on."
     end = next((e for e in range(i, 0, -1) if e-1 not in cut), 0)
@@ -146,7 +146,7 @@ def _handling(toks:Sequence[Token], i:int) -> str:
     if k and toks[k].tag == "JKS" and i - k < 4: return ""
     return "처리" if any(x.tag == "EC" and x.form in ("면", "으면") or x.form == "경우" for x in toks[:i]) else ""
 
-# %% ../nbs/02_korean_question.ipynb #b0918620
+# %% ../nbs/02_korean_question.ipynb #fba7b18c
 def noun_question(s:Sentence, whs:Sequence[Wh], p:Predicate|None   # None: the question word ends the sentence
                  ) -> tuple[str, str]:
     "A question with question words: the nouns it asks for, after what says of which; with the reason."
@@ -170,7 +170,7 @@ def noun_question(s:Sentence, whs:Sequence[Wh], p:Predicate|None   # None: the q
     more = None if p.past else _carried_noun(s, whs, i, nouns, cut)
     return (_relative(s, whs, i, p, noun, cut, light, enough) if more is None else s.part(0, i, more) + " " + noun), why
 
-# %% ../nbs/02_korean_question.ipynb #834b01ef
+# %% ../nbs/02_korean_question.ipynb #fcb1d8a8
 def _peel(s:Sentence, stop:int) -> tuple[int, list[str]]:
     "Where the sentence ends without its requests, and why."
     toks, table, why = s.toks, s.lex("request"), []
@@ -205,7 +205,7 @@ def _no_predicate(s:Sentence, stop:int, asked:bool) -> tuple[str, str] | None:
     if 0 < k < stop and toks[k-1].tag == "EC" and toks[k-1].form in ("면", "으면"): return s.part(0, stop) + "인지", "명사로 물음"                                # 삐끗하면 끝?
     return s.phrase(stop) + (" 여부" if stop > 1 and toks[stop-1].form in ("가능", "필요") else ""), "명사로 물음"
 
-# %% ../nbs/02_korean_question.ipynb #06a65713
+# %% ../nbs/02_korean_question.ipynb #a0a93b31
 def _named(s:Sentence, stop:int) -> str:
     "'접수가 언제인지 날짜 (알려 줘)': the noun is there already; '' otherwise."
     toks, k = s.toks, stop
@@ -222,10 +222,9 @@ def _what_to_do(s:Sentence, p:Predicate) -> tuple[str, str]:
     if hang: return s.inflected(hang, "modify") + " 경우 조치 방법", "'어떡하'을(를) 물음: '조치 방법'"
     return s.phrase(p.stem) + " 방법" if s.phrase(p.stem) else "조치 방법", "'어떡하'을(를) 물음: '방법'"
 
-# %% ../nbs/02_korean_question.ipynb #b6dc832c
-def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '?' or by standing alone?
-           ) -> tuple[str, list[str]] | None:
-    "One sentence as the noun phrase it asks for, with reasons; None where it asks nothing."
+# %% ../nbs/02_korean_question.ipynb #5590cb7c
+def _asked_for(s:Sentence, question:bool) -> tuple[str, list[str]] | None:
+    "What `ask_for` finds before it is looked over."
     toks = s.toks
     stop, why = _peel(s, last_word(toks))
     if why and not stop: return "", why
@@ -244,14 +243,25 @@ def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '
     if stem.tag == "VV" and stem.form in ("어떡하", "어쩌", "어찌하") and not p.past: found = _what_to_do(s, p)
     elif stem.form == "어떻" and s.careful and any(t.form in ("면", "으면") for t in toks[:p.stem]): found = s.inflected(p, "whether"), "'어떤지': 그것을 물음"
     elif stem.form == "어떻": found = s.phrase(p.stem), "'어떤지': 그것을 물음"
-    elif not (asked or whs or is_asking(end.form) or end.form in EMBEDDED): return None
+    elif not (asked or whs or is_asking(end.form) or end.form in EMBEDDED) or s.careful and not question and not why and is_statement(s, p): return None
     elif why and end.tag == "EC" and end.form in ("면", "으면", "다면", "ᆫ다면"):      # 행사 있으면 (알려 줘): the thing itself
         there = stem.form == "있" and not s.careful and p.stem and inner_layer(toks, p.stem)[1] == "" and toks[p.stem-1].tag[0] in "NJX"
         return (s.phrase(p.stem) if there else s.inflected(p, "modify") + " 경우"), why
     elif why and end.tag == "EC" and end.form.endswith("던데"): found = yes_no_question(s, p)
-    elif question and end.form in ("라고", "으라고", "다고", "ᆫ다고", "는다고") and not whs: found = s.inflected(p, "order" if "라" in end.form and stem.tag != "VCP" else "quote") + " 하는지", "들은 말을 물음"
+    elif question and (end.form in ("라고", "으라고", "다고", "ᆫ다고", "는다고") or end.form.endswith(("다면서", "다며", "라면서", "라며"))) and not whs: found = s.inflected(p, "order" if "라" in end.form and "면" not in end.form and stem.tag != "VCP" else "quote") + " 하는지", "들은 말을 물음"
     elif end.tag == "EC" and end.form == "고" and question: found = in_place(s, whs, p)      # 내도 되고?
     elif end.tag == "EC" and end.form not in EMBEDDED and not (whs and end.form in ("어", "야", "지", "는데", "ᆫ데", "고")) and not is_asking(end.form): return None
     elif whs and stays(s, whs, p): found = in_place(s, whs, p)
     else: found = noun_question(s, whs, p) if whs else yes_no_question(s, p)
     return found[0], [*why, found[1]]
+
+# %% ../nbs/02_korean_question.ipynb #ec3fcfe0
+def ask_for(s:Sentence, question:bool=False   # is it marked as a question, by '?' or by standing alone?
+           ) -> tuple[str, list[str]] | None:
+    "One sentence as the noun phrase it asks for, with reasons; None where it asks nothing. What would dangle keeps its words and changes only its ending."
+    kept, found = dict(s.swap), _asked_for(s, question)
+    p = predicate_at(s.toks, last_word(s.toks))
+    if not found or not p or not (s.careful or question) or not is_dangling(found[0]): return found
+    s.swap.clear(); s.swap.update(kept)
+    if not question and not is_asking(s.toks[p.ending].form): return None
+    return in_place(s, find_wh(s.toks, 0, p.stem), p)[0], [*found[1], "말이 끊기지 않게 서술어를 둠"]

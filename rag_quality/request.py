@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['EMBEDDED', 'Lexicon', 'inner_layer', 'is_asking', 'is_embedded', 'strip_josa', 'Sentence', 'peel_request', 'unwrap']
 
-# %% ../nbs/02_korean_request.ipynb #8e3ed3e0
+# %% ../nbs/02_korean_request.ipynb #b2ecaf96
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from .core import ConfigError, load_config
 from .formality import Token, query_tokens
 from .predicate import MARKS, STEMS, Predicate, closed, inflect, predicate_at, render
 
-# %% ../nbs/02_korean_request.ipynb #b57d668a
+# %% ../nbs/02_korean_request.ipynb #0b7acea0
 @dataclass(slots=True)
 class Lexicon:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
@@ -36,7 +36,7 @@ class Lexicon:
         "One table; empty where there is none."
         return self.tables.get(kind, {})
 
-# %% ../nbs/02_korean_request.ipynb #9df86dbf
+# %% ../nbs/02_korean_request.ipynb #6a6cc98b
 _AUXILIARY = {"주": "give", "드리": "give", "달": "give", "보": "try", "싶": "want", "있": "state", "놓": "try"}
 
 def _stem_before(toks:Sequence[Token], i:int) -> int:
@@ -62,7 +62,7 @@ def inner_layer(toks:Sequence[Token], i:int   # a stem
         if j >= 2 and toks[j].form == "수" and toks[j-1].tag == "ETM": k, name = _stem_before(toks, j-1), "can"
     return (k, name) if name and k >= 0 else (i, "")
 
-# %% ../nbs/02_korean_request.ipynb #66aeb8c1
+# %% ../nbs/02_korean_request.ipynb #1ba4add8
 EMBEDDED = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지 는가 ᆫ가 은가 던가 나 을까 ᆯ까 냐 니".split())   # endings of a question inside a sentence
 _ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ가 던가 ᆯ래 을래 죠 지요 지 려나 으려나 련 으련 는지 ᆫ지 은지 ᆯ지 을지 ᆯ는지 게".split())
 _ORDER = frozenset("어 아 봐라 어라 아라 라 으라 렴 으렴 려무나 자 세요 으세요 셔요 시오 으시오 십시오 으십시오 주라 지 어요 구려 거라".split())
@@ -81,7 +81,7 @@ def strip_josa(toks:Sequence[Token], stop:int) -> int:
                     or (toks[stop-1].tag == "JX" and toks[stop-1].form in ("은", "는", "ᆫ", "이야", "야", "요", "이요", "이여"))): stop -= 1
     return stop
 
-# %% ../nbs/02_korean_request.ipynb #f7634e1e
+# %% ../nbs/02_korean_request.ipynb #43841cd7
 @dataclass(slots=True)
 class Sentence:
     "A sentence with what to leave out and what to swap."
@@ -116,9 +116,10 @@ class Sentence:
         noun = self.swap.get(i, self.toks[i].form) if i < p.stem else ""
         verb = inflect(self.toks, p, how)
         if noun and verb.startswith("이었") and not closed(noun): verb = "였" + verb[2:]
+        if noun and verb.startswith("이라고") and not closed(noun): verb = verb[1:]
         return self.part(0, i, cut) + self.glue(i) + noun + verb
 
-# %% ../nbs/02_korean_request.ipynb #48361ea0
+# %% ../nbs/02_korean_request.ipynb #e8e1bc66
 _REASONS = {"tell": "알려 달라는 부탁", "search": "찾아 달라는 부탁", "know": "아는지 물음", "wonder": "궁금하다는 말",
             "please": "부탁하는 말", "keep": "해 달라는 부탁"}
 
@@ -150,7 +151,7 @@ def _request_verb(toks:Sequence[Token], p:Predicate) -> tuple[str, int, set[str]
     if t.tag == "VV" and t.form == "하" and i > 1 and toks[i-1].form in ("을", "를", "좀") and toks[i-2].tag == "NNG": return toks[i-2].form + "하", i-2, layers
     return t.form, i, layers
 
-# %% ../nbs/02_korean_request.ipynb #d2bbadfb
+# %% ../nbs/02_korean_request.ipynb #01c727a3
 def _is_request(toks:Sequence[Token], key:str, kind:str, layers:set[str], form:str, left:int, asks) -> bool:
     "Do layers, ending and what stands before agree that `key` is a request? `asks(stop)`: where the last question word before stop ends, or 0."
     clause = left > 0 and (is_embedded(toks, left-1) or toks[left-1].tag in ("JKO", "JX") and left > 1 and toks[left-2].form in EMBEDDED)
@@ -192,7 +193,7 @@ def peel_request(toks:Sequence[Token], stop:int,
     if not _is_request(toks, key, kind, layers, form, left, asks): return stop, ""
     return (start+1 if kind == "keep" else left), _said(key, kind)
 
-# %% ../nbs/02_korean_request.ipynb #fec0fc1e
+# %% ../nbs/02_korean_request.ipynb #8e2a043c
 def unwrap(toks:Sequence[Token], p:Predicate, asked:bool) -> tuple[Predicate, str]:
     "Out of -는 거야, -는 거 맞죠, -다던데 맞나요: (the predicate before 것, why); (p, '') where there is nothing to unwrap."
     def before(q):   # -ㄴ on a verb before a noun is past

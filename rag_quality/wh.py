@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['Wh', 'find_wh', 'is_described', 'target_noun']
 
-# %% ../nbs/02_korean_wh.ipynb #c44f3996
+# %% ../nbs/02_korean_wh.ipynb #fbfbc483
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .formality import Token, query_tokens
 from .request import Lexicon, strip_josa
 
-# %% ../nbs/02_korean_wh.ipynb #85475c1f
+# %% ../nbs/02_korean_wh.ipynb #518af7f6
 @dataclass(frozen=True, slots=True)
 class Wh:
     "A question word with its particles: what kind of thing is asked, where it stands."
@@ -22,7 +22,7 @@ class Wh:
     josa: str    # the first particle: 까지, 부터, 에서, ...
     noun: str    # the noun of 어느/무슨/몇 ('' otherwise)
 
-_WH = {"누구누구":"who", "언제":"when", "어디":"where", "누구":"who", "뭐":"what", "무엇":"what", "머":"what", "얼마":"howmuch", "얼마나":"howmuch",
+_WH = {"누구누구":"who", "언제":"when", "언제쯤":"when", "어디":"where", "누구":"who", "뭐":"what", "무엇":"what", "머":"what", "얼마":"howmuch", "얼마나":"howmuch",
        "왜":"why", "어떻게":"how", "며칠":"count", "몇":"count", "어느":"which", "무슨":"which", "어떤":"which", "뭔":"which"}
 _CLAUSE = frozenset("는지 ᆫ지 은지 을지 ᆯ지 던지".split())
 _ANY = frozenset("라도 이라도 든 든지 이든 이든지 나 이나 든가".split())   # 뭐라도, 언제든지: any, no question
@@ -43,7 +43,7 @@ def _indefinite(toks:Sequence[Token], j:int, stop:int, kind:str, noun:str) -> bo
     if after == "ᆫ가" and j+2 < stop and toks[j+2].tag[0] in "JN": return True
     return kind == "count" and j < stop and (toks[j].form == "만" and toks[j].tag == "NNB" or toks[j].form == "째" and noun != "번")
 
-# %% ../nbs/02_korean_wh.ipynb #7c9f06f4
+# %% ../nbs/02_korean_wh.ipynb #55f52e3f
 _TIME_UNITS = frozenset("며칠 일 날 주 주일 달 개월 월 년 학기 시간 분 초 시 번".split())
 
 def _span(toks:Sequence[Token], i:int, j:int, stop:int, kind:str) -> Wh | int:
@@ -79,7 +79,7 @@ def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
     clauses = [k for k in range(start, stop-1) if toks[k].tag == "EC" and toks[k].form in _CLAUSE]                        # 어디서 자는지 볼 방법: not asked
     return [w for w in found if not any(w.stop <= k for k in clauses) and (w.kind in ("why", "how") or not any(w.stop <= k for k in backs))]
 
-# %% ../nbs/02_korean_wh.ipynb #d27d85e4
+# %% ../nbs/02_korean_wh.ipynb #ae391fba
 _DAY = frozenset("오늘 내일 어제 모레 그제 아침 점심 저녁 밤 새벽 오전 오후 당일".split())   # a day is given: its hour is asked
 _WHEN = ("시간", "날짜", "시기", "기간", "일시", "일자", "날", "때", "요일", "기일", "일", "기한", "시각")
 _WHERE = ("곳", "장소", "위치", "지역", "데", "역", "부서", "기관", "처", "나라", "도시")
@@ -111,7 +111,7 @@ def _where(w:Wh, toks, name:str, light:bool, lex:Lexicon) -> str:
     if at or name.endswith(tuple(lex("event"))): return "장소"
     return "" if w.start and is_described(toks, w.start) else "위치"
 
-# %% ../nbs/02_korean_wh.ipynb #172f0c86
+# %% ../nbs/02_korean_wh.ipynb #dee45542
 def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
     name, degree = head.form if head else "", toks[w.start].form == "얼마나"
     if not light:
