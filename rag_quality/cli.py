@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['parser', 'evaluate_command', 'search_command', 'main']
 
-# %% ../nbs/90_cli.ipynb #f52dad3a
+# %% ../nbs/90_cli.ipynb #3f63bd68
 import argparse, json, os, sys
 
 from . import __version__
 
-# %% ../nbs/90_cli.ipynb #04b87da3
+# %% ../nbs/90_cli.ipynb #c52f8d18
 class _Parser(argparse.ArgumentParser):
     "argparse with one-line errors."
     def error(self, message):
@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     return top
 
-# %% ../nbs/90_cli.ipynb #cba87650
+# %% ../nbs/90_cli.ipynb #5d9cef6c
 def _collection(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
@@ -72,7 +72,7 @@ def evaluate_command(args) -> None:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.out: print(f"남긴 곳: {save_experiment(found, args.out)}")
 
-# %% ../nbs/90_cli.ipynb #5459dc48
+# %% ../nbs/90_cli.ipynb #dfb298ab
 def search_command(args) -> None:
     "`rag-quality search`"
     from rag_quality.core import ConfigError
@@ -90,7 +90,7 @@ def search_command(args) -> None:
         text = " ".join(p.text.split())
         print(f"\n{i}. {p.title or p.doc_id}  ({score:.3f}, {p.doc_id})\n   {text[:160]}{'…' if len(text) > 160 else ''}")
 
-# %% ../nbs/90_cli.ipynb #0a488fd8
+# %% ../nbs/90_cli.ipynb #ab52ab88
 def main(argv:list[str]|None=None) -> int:
     "Entry point; 0 where it went well, 2 where the arguments or the data are at fault."
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")    # before numpy: small products lose more to threads than they gain

@@ -6,7 +6,7 @@
 __all__ = ['log', 'CERTAINTY', 'LONG', 'TransformResult', 'mask_personal', 'PatternQueue', 'is_emotional', 'is_marked',
            'is_check', 'circumstance', 'ColloquialTransformer', 'Formality', 'detect_formality', 'ColloquialPattern']
 
-# %% ../nbs/10_colloquial.ipynb #07506cf2
+# %% ../nbs/10_colloquial.ipynb #65ff910c
 import json, logging, os, re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ from .question import ask_for, yes_no_question
 from .request import Lexicon, Sentence, inner_layer, is_embedded, strip_josa
 from .spoken import ColloquialPattern, clean_words, split_sentences, spoken_words
 
-# %% ../nbs/10_colloquial.ipynb #52be57f5
+# %% ../nbs/10_colloquial.ipynb #d094cc62
 _all_ = ["Formality", "detect_formality", "ColloquialPattern"]
 
-# %% ../nbs/10_colloquial.ipynb #24a5ba14
+# %% ../nbs/10_colloquial.ipynb #2dfbacf8
 log = logging.getLogger("rag_quality.colloquial")
 CERTAINTY = {"chat": 1., "word": .99, "regex": .99, "filler": .99, "form": .99, "question": .97, "slang": .95, "verb": .95, "emotion": .9, "statement": .9}
 
@@ -39,7 +39,7 @@ class TransformResult:
     method: str                 # rules | none
     reasons: tuple[str, ...]
 
-# %% ../nbs/10_colloquial.ipynb #e9f2766b
+# %% ../nbs/10_colloquial.ipynb #be8fb5d1
 _PERSONAL = [(re.compile(r"(?<!\d)\d{6}\s?-?\s?[1-8]\d{6}(?!\d)"), "[주민등록번호]"),
              (re.compile(r"(?<!\d)(?:\+82[-\s]?)?0?1[016789][-.\s]?\d{3,4}[-.\s]?\d{4}(?!\d)|(?<!\d)0\d{1,2}[-.\s)]\d{3,4}[-.\s]\d{4}(?!\d)"), "[전화번호]"),
              (re.compile(r"[\w.+-]+@[\w-]+\.[\w.]+"), "[전자우편]"),
@@ -53,7 +53,7 @@ def mask_personal(text:str) -> str:
 try: import fcntl
 except ImportError: fcntl = None    # Windows: single writes of one line still hold together
 
-# %% ../nbs/10_colloquial.ipynb #013cc018
+# %% ../nbs/10_colloquial.ipynb #4597d389
 class PatternQueue:
     "Unrecognised queries, one JSON line each, appended under a lock; `count` is how often it was seen so far."
     def __init__(self, path:str|os.PathLike): self.path, self._seen, self._read = Path(path), Counter(), 0
@@ -85,7 +85,7 @@ class PatternQueue:
             with open(self.path, "rb") as f: self._catch_up(f); self._read = f.tell()
         return Counter(self._seen)
 
-# %% ../nbs/10_colloquial.ipynb #b9dba8c7
+# %% ../nbs/10_colloquial.ipynb #44b1a6f9
 _SHORT = frozenset("어 아 어요 아요 에요 야 ᆷ 음 지 죠 는데 ᆫ데 대 ᆫ대".split())       # endings that may ask when the sentence stands alone
 _EXCLAIM = ("네", "네요", "구나", "군요", "거든", "거든요")
 
@@ -108,7 +108,7 @@ def is_marked(s:Sentence, p:Predicate|None, nxt:Sequence[Token], alone:bool) -> 
     return toks[-1].tag == "EF" and any(t.tag == "EF" and t.form == form for t in nxt[-2:]) \
         and any(t.form == toks[p.stem].form and t.tag in ("VV", "VA", "VX", "VCP") for t in nxt)
 
-# %% ../nbs/10_colloquial.ipynb #cdc3e72c
+# %% ../nbs/10_colloquial.ipynb #31d39959
 _ORDERS = frozenset("어 라 어라 세요 십시오 시오 ᆯ래 ᆯ래요".split())
 _PROPOSED = ("자", "자고", "ᆸ시다", "읍시다")
 _MEANT = ("려고", "려구", "려고요", "려구요", "ᆯ래", "을래")
@@ -135,7 +135,7 @@ def circumstance(s:Sentence, p:Predicate|None) -> str:
     how = "order" if form in _TOLD and verb else "quote" if form.endswith(_QUOTED) or form in _TOLD else "intend" if verb and form.endswith(_MEANT) else ""
     return s.inflected(p, how) + " 함" if how else s.inflected(p, "noun")
 
-# %% ../nbs/10_colloquial.ipynb #1e48f355
+# %% ../nbs/10_colloquial.ipynb #1108b9cf
 LONG = 22      # a single sentence of more morphemes is read as carefully as several
 
 def _placed(toks:Sequence[Token]) -> set[int]:
@@ -170,7 +170,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
     out = [x[0] if x[0] is not None else circumstance(*x[1:]) for x in said]
     return ", ".join(x for x in map(str.strip, out) if x), reasons
 
-# %% ../nbs/10_colloquial.ipynb #b794b59c
+# %% ../nbs/10_colloquial.ipynb #c1ae5670
 def _verbs(toks:Sequence[Token], lex:Lexicon) -> dict[int, str]:
     "Colloquial verbs that mean one thing beside certain words: 징계를 먹다 is 받다."
     table, forms = lex("verb"), {t.form for t in toks}
@@ -189,7 +189,7 @@ def _by_rules(query:str, lex:Lexicon, regexes:Sequence) -> tuple[str, list[Collo
     if lost and not any(p.kind == "emotion" for p in found): out = text.strip(); reasons.append("수와 이름을 지키려고 문장을 그대로 둠: " + ", ".join(lost))
     return out, found, reasons
 
-# %% ../nbs/10_colloquial.ipynb #496e6552
+# %% ../nbs/10_colloquial.ipynb #94f307c0
 class ColloquialTransformer:
     "Colloquial queries to formal Korean by grammar (Kiwi morphemes) and a dictionary of whole words."
     def __init__(self, config:Mapping|str|os.PathLike|None=None,   # None: colloquial_mappings.json

@@ -7,7 +7,7 @@ __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'c
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'units_of', 'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #ec72db5d
+# %% ../nbs/30_experiment.ipynb #d21960bf
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 
-# %% ../nbs/30_experiment.ipynb #76f87eb1
+# %% ../nbs/30_experiment.ipynb #04b66935
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
@@ -60,7 +60,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #9d76db5d
+# %% ../nbs/30_experiment.ipynb #e54610b2
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -103,7 +103,7 @@ class System:
         for d, s in hits: out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
         return out
 
-# %% ../nbs/30_experiment.ipynb #6702ad28
+# %% ../nbs/30_experiment.ipynb #460c5d56
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged. Systems that share the step rewrite a query once."
     transform = lru_cache(maxsize=4096)(transformer.transform)
@@ -143,7 +143,7 @@ def hybrid_step(hybrid:HybridRetriever) -> Step:
         return replace(s, hits=tuple(hits)), f"{detect_formality(s.query).register}: BM25 {words:.2f}, 벡터 {meaning:.2f}"
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #e39c1922
+# %% ../nbs/30_experiment.ipynb #79e10cad
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
 def pipeline(collection:Collection, *, encoder="kiwi") -> list[System]:
@@ -164,7 +164,7 @@ def pipeline(collection:Collection, *, encoder="kiwi") -> list[System]:
             ("+ neighbours", [rewrite, near, both], None)]
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #a4f56b1f
+# %% ../nbs/30_experiment.ipynb #bebd6f57
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -181,7 +181,7 @@ class Versus:
     slice: str
     result: Comparison
 
-# %% ../nbs/30_experiment.ipynb #7381fd03
+# %% ../nbs/30_experiment.ipynb #e3efdfe2
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -221,7 +221,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #1a53acf3
+# %% ../nbs/30_experiment.ipynb #658ea8dd
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
@@ -243,7 +243,7 @@ def measurable(collection:Collection, split:str|None=None, by:str|None=None) -> 
     if not part.judged: raise ConfigError(f"{collection.name}의 {split or '전체'}에 판정된 질의가 없습니다: queries.jsonl과 qrels/*.tsv가 있어야 잽니다")
     return part, slices_of(part.queries, by)
 
-# %% ../nbs/30_experiment.ipynb #afca73ac
+# %% ../nbs/30_experiment.ipynb #24d1d60c
 def _comparisons(parts, order, adds_to, slices, measures, seed) -> list[Versus]:
     "Each system against the one it adds to, the row before and the first, on every slice; Holm across all of them."
     pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (adds_to[a], order[i-1], order[0]))

@@ -6,7 +6,7 @@
 __all__ = ['WRITTEN', 'Unit', 'noun_units', 'joinable', 'compounds', 'predicates', 'ExpansionResult', 'expand_terms',
            'MorphologicalExpander']
 
-# %% ../nbs/11_morphology.ipynb #5522a57c
+# %% ../nbs/11_morphology.ipynb #c2d32a8a
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ from .core import ConfigError
 from .formality import Token, query_tokens, tokens
 from .korean import nfc, whitespace_tokenizer
 
-# %% ../nbs/11_morphology.ipynb #3d1ba9ec
+# %% ../nbs/11_morphology.ipynb #e7994b5f
 _NOUNS = frozenset("NNG NNP SL SH".split())
 _LOOSE_SUFFIX = frozenset("들 씩 님 끼리 당 쯤 여 째 경 상 별 적 하 내".split())   # not part of a compound's name
 _ADVERBIAL = frozenset("""오늘 내일 어제 모레 지금 현재 이번 다음 지난번 올해 작년 내년 금년 방금 요즘 최근 나중 처음 마지막 이후 이전 이상 이하 미만 초과 경우 때문 정도 전부 모두 대부분
@@ -54,7 +54,7 @@ def _continues(t:Token) -> bool:
     "Does the morpheme belong to the noun before it: 휴학+생, 생활+관?"
     return (t.tag == "XSN" or t.tag == "NNG" and len(t.form) == 1) and t.form not in _LOOSE_SUFFIX | _RELATIONAL
 
-# %% ../nbs/11_morphology.ipynb #444b2779
+# %% ../nbs/11_morphology.ipynb #2fa5ceb2
 _LAST = frozenset("지네데까나냐가요다고면서니어아해돼래죠라자려게군걸야")     # last syllables of endings; nominal -ㅁ is another
 
 def _analysed(text:str) -> tuple[Token, ...]:
@@ -89,7 +89,7 @@ def compounds(units:Sequence[Unit]) -> dict[str, str]:
         i = j + 1
     return found
 
-# %% ../nbs/11_morphology.ipynb #bac62b5b
+# %% ../nbs/11_morphology.ipynb #e633cc24
 _LIGHT = frozenset("하 되 있 않 말 싶 그러 이러 저러 어쩌 어떡하 그렇 이렇 저렇 어떻 그러하 이러하 어떠하 같 아니 알려주 알려드리 가르쳐주 궁금하".split())
 _RELATION = frozenset("관하 대하 의하 인하 위하 따르 통하 비하 비롯하 반하 불구하".split())   # after a particle they only relate: '휴학에 관한'
 _HELPER = re.compile(r"(.+)(주|보|드리|버리|놓|두)$")
@@ -126,7 +126,7 @@ def _compound(toks:Sequence[Token], i:int) -> Lexeme | None:
     stem = head + t.form
     return next((lexeme(stem, tag) for tag in ("VV", "VA") if known(stem, tag)), None)
 
-# %% ../nbs/11_morphology.ipynb #2710873c
+# %% ../nbs/11_morphology.ipynb #f51f8c2d
 _OPEN_L = {"아": "알", "노": "놀", "우": "울", "여": "열"}   # 아는 사람, read as a noun + 는
 
 def _restored(stem:str) -> str:
@@ -157,7 +157,7 @@ def predicates(toks:Sequence[Token], light:bool=False   # keep the light ones (�
             found.append(lexeme(_restored(t.form), "VV" if object_ else t.full))
     return found
 
-# %% ../nbs/11_morphology.ipynb #c2bd2e1e
+# %% ../nbs/11_morphology.ipynb #40b0e0f7
 @dataclass(frozen=True, slots=True)
 class ExpansionResult:
     "A query's terms: those it has, then the added ones."
@@ -178,7 +178,7 @@ class ExpansionResult:
                 if t not in own: new[t] = max(new.get(t, 0.0), self.weight[term])
         return own | new
 
-# %% ../nbs/11_morphology.ipynb #3a9a31e8
+# %% ../nbs/11_morphology.ipynb #22c4767c
 _MODES = ("noun", "full")
 _MAX_CHARS = 2000     # of a longer text only the beginning is expanded
 _EDGE = ".,?!~…·'\"()[]{}<>“”‘’「」『』:;"
@@ -218,7 +218,7 @@ def expand_terms(query:str, mode:str="full", depth:int=1) -> ExpansionResult:
     terms = (*own, *added)
     return ExpansionResult(query, terms, tuple(added), own | added, {t: weight.get(t, 1.0) for t in terms}, mode, depth)
 
-# %% ../nbs/11_morphology.ipynb #80e68bd9
+# %% ../nbs/11_morphology.ipynb #0e46b48e
 class MorphologicalExpander:
     "Adds conjugated, split and joined forms to a query. Remembers the last `cache_size` queries."
     def __init__(self, *, depth:int=1, cache_size:int=4096):

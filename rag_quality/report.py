@@ -6,7 +6,7 @@
 __all__ = ['log', 'KOREAN_FONTS', 'SLICE_LABELS', 'width', 'pad', 'table_rows', 'text_table', 'markdown_table', 'korean_font',
            'plot_ladder', 'per_query_rows', 'save_experiment']
 
-# %% ../nbs/40_report.ipynb #032da586
+# %% ../nbs/40_report.ipynb #2372161f
 import csv, io, json, logging, unicodedata, warnings
 from functools import cache
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ from .data import write_run
 from .experiment import Experiment
 from .metrics import Comparison, Interval, number, signed
 
-# %% ../nbs/40_report.ipynb #10be2869
+# %% ../nbs/40_report.ipynb #c0538e1c
 def width(text:str) -> int:
     "Columns that a text takes in a terminal: Hangul takes two."
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -27,7 +27,7 @@ def pad(text:str, to:int, *, right:bool=False) -> str:
     fill = " " * max(0, to - width(text))
     return fill + text if right else text + fill
 
-# %% ../nbs/40_report.ipynb #661f5bf2
+# %% ../nbs/40_report.ipynb #cc37a781
 def _cell(i:Interval) -> str: return f"{number(i.mean)} [{number(i.low)}, {number(i.high)}]" if i.n_scored else "–"
 
 def _change(c:Comparison|None) -> str:
@@ -63,14 +63,14 @@ def text_table(experiment:Experiment) -> str:
         out += ["", _coverage(e, key)] + ["  ".join(pad(x, w) for x, w in zip(r, widths)).rstrip() for r in rows]
     return "\n".join([*out, "", "[ ] 95 % BCa 구간 · p: 짝지은 순열 검정, 표 전체에서 Holm · * p<0.05 · MDE: 80 %의 검정력으로 볼 수 있는 가장 작은 차이(before 대비, 바로잡기 전 α 0.05)"])
 
-# %% ../nbs/40_report.ipynb #2dd02ce9
+# %% ../nbs/40_report.ipynb #19ed0b75
 def markdown_table(experiment:Experiment, slice:str="all") -> str:
     "One slice as a Markdown table."
     head, *rows = table_rows(experiment, slice)
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(r) + " |" for r in rows)]
     return "\n".join(lines)
 
-# %% ../nbs/40_report.ipynb #38f0aea1
+# %% ../nbs/40_report.ipynb #bd08474e
 log = logging.getLogger("rag_quality.report")
 KOREAN_FONTS = ("NanumGothic", "Nanum Gothic", "Noto Sans CJK KR", "Noto Sans KR", "Malgun Gothic", "Apple SD Gothic Neo", "AppleGothic")
 
@@ -86,7 +86,7 @@ def korean_font() -> str | None:
     if name is None: log.warning("한글 글꼴이 없어 그림의 한글이 네모로 나옵니다. pip install 'rag-quality[font]' 또는 apt-get install fonts-nanum")
     return name
 
-# %% ../nbs/40_report.ipynb #21c2b86c
+# %% ../nbs/40_report.ipynb #56ecccf4
 SLICE_LABELS = {"all": "전체", "colloquial": "구어 질의", "formal": "문어 질의"}
 
 def plot_ladder(experiment:Experiment, measure:str|None=None):
@@ -115,7 +115,7 @@ def plot_ladder(experiment:Experiment, measure:str|None=None):
             fig.canvas.draw()
     return fig
 
-# %% ../nbs/40_report.ipynb #10152cf9
+# %% ../nbs/40_report.ipynb #989a9f28
 def per_query_rows(experiment:Experiment) -> list[dict]:
     "One dict a query: its text, its metadata, the main measure of each system, the best passage of the last."
     e, main = experiment, experiment.measures[0]
