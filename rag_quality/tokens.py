@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['TokenTable', 'analyser_state', 'corpus_key', 'pack_words', 'unpack_words', 'analyze_corpus', 'corpus_tokens']
 
-# %% ../nbs/03_tokens.ipynb #f9b6ffdf
+# %% ../nbs/03_tokens.ipynb #57f957dc
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ import numpy as np
 from .core import cache_load, cache_save, content_hash, log, progress
 from .korean import KiwiTokenizer, nfc, shared_kiwi
 
-# %% ../nbs/03_tokens.ipynb #00be120b
+# %% ../nbs/03_tokens.ipynb #52188be4
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenTable:
     "The morphemes of a list of texts: a vocabulary of (form, tag, kiwi id) and, text after text, indices into it."
@@ -35,7 +35,7 @@ class TokenTable:
         kept = keep[self.ids]
         return texts[kept], self.ids[kept]
 
-# %% ../nbs/03_tokens.ipynb #91374906
+# %% ../nbs/03_tokens.ipynb #a1a1e5f5
 def analyser_state() -> str:
     "A name for all that decides how the shared Kiwi analyses; '' once a user dictionary was added, whose content cannot be read back."
     import kiwipiepy, kiwipiepy_model
@@ -47,7 +47,7 @@ def corpus_key(texts:Iterable[str]) -> str:
     "The name of the analysis of these texts by the shared Kiwi as it is now; '' where it cannot be named."
     return content_hash(list(texts), state, "tokens-1") if (state := analyser_state()) else ""
 
-# %% ../nbs/03_tokens.ipynb #2cb25dbc
+# %% ../nbs/03_tokens.ipynb #a7fd1cd2
 _PARTS = ("forms", "tags", "kiwi_ids", "ids", "starts")
 
 def _analyse(texts:Sequence[str], key:str) -> TokenTable:
@@ -74,7 +74,7 @@ def _restore(saved:dict|None, n_texts:int, key:str) -> TokenTable|None:
     fits = fits and (not len(ids) or 0 <= ids.min() <= ids.max() < len(forms))
     return TokenTable(forms, tags, kiwi_ids, ids, starts, key) if fits else None
 
-# %% ../nbs/03_tokens.ipynb #b8945cf5
+# %% ../nbs/03_tokens.ipynb #28c343af
 _recent: OrderedDict[str, TokenTable] = OrderedDict()   # the tables used last, so that several indexes share one
 
 def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, in memory and on disk, by content
@@ -95,7 +95,7 @@ def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, i
     while len(_recent) > 4: _recent.popitem(last=False)
     return table
 
-# %% ../nbs/03_tokens.ipynb #0dc081b2
+# %% ../nbs/03_tokens.ipynb #e7276960
 def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, cache:bool=True) -> list[list[str]]:
     "The tokens of many texts: from the shared table for a `KiwiTokenizer`, by `tokenizer.many` or one by one for any other."
     texts = list(texts)
