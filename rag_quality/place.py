@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['SHORT', 'COMING', 'is_manner', 'is_distant', 'stays', 'core_predicate', 'in_place', 'is_statement', 'is_dangling']
 
-# %% ../nbs/02_korean_place.ipynb #62788407
+# %% ../nbs/02_korean_place.ipynb #83bd7c6f
+import re
 from collections.abc import Sequence
 
 from .formality import Token, query_tokens, tokens
@@ -13,7 +14,7 @@ from .predicate import STEMS, Predicate, closed, inflect, last_word, predicate_a
 from .request import Lexicon, Sentence, inner_layer
 from .wh import Wh, find_wh
 
-# %% ../nbs/02_korean_place.ipynb #acf4627a
+# %% ../nbs/02_korean_place.ipynb #0b7f4950
 def is_manner(toks:Sequence[Token], i:int) -> bool:
     "Is it only the 하면, 해야 of '어떻게 하면 잘할 수 있나'?"
     return i+3 < len(toks) and toks[i].form == "하" and toks[i+1].form in ("면", "어야") and toks[i+2].form not in ("하", "되", "좋")
@@ -32,7 +33,7 @@ def is_distant(toks:Sequence[Token], w:Wh, stem:int, careful:bool=True) -> bool:
     joining = ("게", "어", "아", "어다", *(() if careful else ("고", "러", "으러")))
     return any(parts(k, t) for k, t in enumerate(toks[start:stem], start))
 
-# %% ../nbs/02_korean_place.ipynb #a22e0c04
+# %% ../nbs/02_korean_place.ipynb #088d5a6e
 _SUBJECT = frozenset("나오 있 없 필요 필요하 되 다르 좋 남 달라지 바뀌 생기 낫 이득 오 날아오 들어오".split())     # 무엇이 나오다, but 무엇을 내다
 _ABOUT = frozenset("대략 보통 정확히 대충 평균 대개 얼추".split())
 _LIMITS = frozenset("안 이내 내 밑 위 아래 넘 이상 이하 미만 초과".split())
@@ -66,7 +67,7 @@ def stays(s:Sentence, whs:Sequence[Wh], p:Predicate) -> bool:
     how = w.kind == "how"
     return not (how and toks[p.stem].form in ("하", "되") and (h := predicate_at(toks, w.start)) and toks[h.ending].form in ("면", "으면"))
 
-# %% ../nbs/02_korean_place.ipynb #cedbe8f0
+# %% ../nbs/02_korean_place.ipynb #2a20db32
 def core_predicate(s:Sentence, w:Wh, p:Predicate) -> tuple[int, Predicate, bool]:
     "(stem, predicate, is it 'what is enough') below what a noun makes superfluous: 어떻게 할 수 있나, 뭐 내면 되나, 언제 하기로 했나, 몇 시로 되어 있나."
     toks, i = s.toks, p.stem
@@ -83,7 +84,7 @@ def core_predicate(s:Sentence, w:Wh, p:Predicate) -> tuple[int, Predicate, bool]
         if toks[j].tag == "VV" and w.stop == j and w.josa in ("로", "으로"): i = j
     return i, p, False
 
-# %% ../nbs/02_korean_place.ipynb #4eb69eb6
+# %% ../nbs/02_korean_place.ipynb #fea1ce69
 COMING = ("ᆯ", "을", "ᆯ까", "을까", "ᆯ지", "을지")
 _AFTER_CONSONANT = {"ᆯ": "을", "를": "을", "가": "이", "는": "은", "ᆫ": "은", "로": "으로", "ᆯ로": "으로", "랑": "과", "와": "과"}
 
@@ -116,7 +117,7 @@ def in_place(s:Sentence, whs:Sequence[Wh], p:Predicate) -> tuple[str, str]:
     coming = toks[p.ending].form.removesuffix("요") in COMING and toks[p.stem].form not in ("있", "없", "되")
     return s.inflected(p, "future" if coming else "whether"), "의문사를 제자리에 둠"
 
-# %% ../nbs/02_korean_place.ipynb #9edeaf50
+# %% ../nbs/02_korean_place.ipynb #52d5fcbe
 def is_statement(s:Sentence, p:Predicate) -> bool:
     "Among other sentences: an intention (나갈래), or a request to whoever it is (누가 좀 도와주세요)?"
     form = s.toks[p.ending].form.removesuffix("요")
@@ -125,11 +126,11 @@ def is_statement(s:Sentence, p:Predicate) -> bool:
 
 def is_dangling(text:str) -> bool:
     "Does an output end in what cannot close a noun phrase: a particle, an adverb, a question word, a connective?"
-    toks = tokens(text)
-    if not toks: return False
-    t, before = toks[-1], toks[-2] if len(toks) > 1 else None
+    if not _SUSPECT.search(text): return False          # most outputs: no need to analyse them
+    t = (toks := tokens(text))[-1]
     if t.tag == "JKB" and t.form in ("에서", "에게", "한테", "에", "으로", "로", "께"): return True
     if t.tag == "EC" and t.form in ("면", "으면", "는데", "ᆫ데", "은데", "어서", "고"): return True
     return t.form in ("언제쯤", "얼마나", "언제", "대략", "보통", "정확히") or any(a.form in _ASKED and a.form == b.form for a, b in zip(toks, toks[1:])) \
         or any(a.tag in ("JKS", "JKO") and b.tag == "VCP" for a, b in zip(toks, toks[1:]))
 _ASKED = frozenset("무엇 언제 어디 누구 얼마 왜".split())
+_SUSPECT = re.compile(r"(에서|에게|한테|에|로|께|면|데|서|고|언제쯤|얼마나|언제|대략|보통|정확히)$|(무엇|언제|어디|누구|얼마|왜)\S{0,2}\s*\2|[이가을를]\s+[이인일입였]")
