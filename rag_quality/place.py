@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from .formality import Token, query_tokens, tokens
-from .predicate import STEMS, Predicate, closed, inflect, last_word, predicate_at
+from .predicate import STEMS, Predicate, closed, last_word, predicate_at
 from .request import Lexicon, Sentence, inner_layer
 from .wh import Wh, find_wh
 

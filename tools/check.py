@@ -7,7 +7,7 @@ coverage   the notebooks run again: stored outputs are today's, and at least 90 
 wheel      the wheel, in an empty environment, answers from another folder
 bench      a small slice of each benchmark
 """
-import os, re, shutil, subprocess, sys, tempfile, time
+import os, shutil, subprocess, sys, tempfile, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
