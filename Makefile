@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON)이(가) 없습니다. 다른 이름이면: make PYTHON=python3 ..."; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip setuptools wheel
-	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[dev,cpu,font]'
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[dev,cpu,font,dense,bge,llm,judge]'
 	@touch $@
 
 evaluate: $(READY)  ## 한국어 파이프라인의 단계마다 무엇을 얻는지: 함께 든 컬렉션, 또는 DATA=폴더
@@ -42,6 +42,9 @@ readme: $(READY)  ## nbs/index.ipynb에서 README.md를 만듦
 
 bench: $(READY)  ## 목표마다 수치를 찍음 (DATA=자료 폴더: benchmarks/README.md)
 	$(BIN)/python benchmarks/run_all.py $(if $(DATA),"$(DATA)")
+
+studies: $(READY)  ## 긴 연구 노트북을 다시 실행 (RAG_QUALITY_SETS=자료 폴더)
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace nbs/studies/*.ipynb
 
 coverage: $(READY)  ## 노트북이 rag_quality의 몇 %를 실행하나
 	$(BIN)/python tools/check.py coverage

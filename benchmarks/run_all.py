@@ -16,6 +16,16 @@ def own(small):
     yield ["speed.py", *(["--slice"] if small else [])]
     yield ["retrieval.py", str(HERE.parent/"data/hanbit")]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
+    yield ["fusion_weight.py", *(["--slice"] if small else [])]
+    yield ["weights.py", str(HERE.parent/"data/hanbit")]
+    yield ["faiss_search.py", *(["--slice"] if small else [])]
+    yield ["gpu_search.py", *(["--slice"] if small else [])]
+    yield ["ray_sweep.py", *(["--slice"] if small else [])]
+    yield ["quantities.py"]
+    yield ["claims_parts.py"]
+    yield ["semantic.py", *(["--slice"] if small else [])]
+    yield ["llm_faults.py", *(["--slice"] if small else [])]
+    yield ["judging.py", *(["--slice"] if small else [])]
 
 def external(folder):
     "Benchmarks over the sets found in a folder."
@@ -25,10 +35,14 @@ def external(folder):
             "regs/queries.jsonl": ["formality.py", "{}/regs/queries.jsonl"],
             "korsts/dev.tsv": ["encoders.py", "{}/korsts/dev.tsv"],
             "klue-sts/dev.tsv": ["encoders.py", "{}/klue-sts/dev.tsv"],
+            "realrag/dev.jsonl": ["claims_parts.py", "--answers", "{}/realrag/dev.jsonl"],
             "autorag/corpus.jsonl": ["retrieval.py", "{}/autorag"],
             "regs/corpus.jsonl": ["retrieval.py", "{}/regs"],
+            "regs/qrels/dev.tsv": ["weights.py", "{}/regs"],
             "regs/needs.jsonl": ["speed.py", "{}/regs"]}
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
+    if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
+    if pairs := [f"{folder}/{name}/dev.tsv" for name in ("korsts", "klue-sts") if (folder/name/"dev.tsv").is_file()]: yield ["semantic.py", *pairs]
     for needed, command in sets.items():
         if (folder/needed).is_file(): yield [c.format(folder) for c in command]
         else: print(f"== not measured: {needed} is not in the folder")

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Token', 'tokens', 'query_tokens', 'ending_grade', 'final_endings', 'Formality', 'detect_formality']
 
-# %% ../nbs/02_korean_formality.ipynb #6ebcba9f
+# %% ../nbs/02_korean_formality.ipynb #210b98e3
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from .core import ConfigError
 from .korean import nfc, shared_kiwi
 
-# %% ../nbs/02_korean_formality.ipynb #a0fc13ce
+# %% ../nbs/02_korean_formality.ipynb #f2786b32
 class Token(NamedTuple):
     "One morpheme with its place; `tag` without, `full` with the irregularity suffix (듣/VV-I)."
     form: str
@@ -23,11 +23,12 @@ class Token(NamedTuple):
     full: str
     start: int
     end: int
+    kiwi_id: int = -1   # its number in Kiwi's model; -1: a word that its dictionary lacks
 
 @lru_cache(maxsize=2048)
 def _tokens(text:str, spans:tuple=()) -> tuple[Token, ...]:
     found = shared_kiwi().tokenize(text, pretokenized=list(spans)) if spans else shared_kiwi().tokenize(text)
-    return tuple([Token(t.form, tag.partition("-")[0], tag, t.start, t.end) for t in found for tag in (t.tag,)])
+    return tuple([Token(t.form, tag.partition("-")[0], tag, t.start, t.end, -1 if t.oov else t.id) for t in found for tag in (t.tag,)])
 
 def tokens(text:str,          # NFC text
            spans:tuple=(),    # (start, end, tag) of words that are known to be one morpheme
@@ -40,7 +41,7 @@ def query_tokens(text:str) -> tuple[Token, ...]:
     text = text.rstrip()
     return tokens(text + "?")[:-1] if "가" <= text[-1:] <= "힣" else tokens(text)
 
-# %% ../nbs/02_korean_formality.ipynb #cd2f7b3f
+# %% ../nbs/02_korean_formality.ipynb #cf9ea7e3
 _HAPSYO = re.compile(r"([ᆸ습읍]니다|[ᆸ습읍]니까|십시오|십시요|십쇼|디다|디까|[ᆸ읍]시다|[ᆸ읍]시오|소서)$")
 _PLAIN = re.compile(r"^(다|ᆫ다|는다|은가|ᆫ가|는가|던가|시오|으시오|리라|노라|도다)$")
 _OPEN = frozenset("SF SE SP SW SSO SSC SS SY W_EMOJI W_HASHTAG W_URL".split())
@@ -67,13 +68,13 @@ def final_endings(toks:Sequence[Token]) -> list[tuple[int, str]]:
             found.append((i, grade))
     return found
 
-# %% ../nbs/02_korean_formality.ipynb #b9ef5dbd
+# %% ../nbs/02_korean_formality.ipynb #442f3a18
 _POLITE_IC, _CASUAL_IC = frozenset("네 예 넵 넹 아뇨 아니요 아니오 안녕하세요".split()), frozenset("응 어 야 그래 아니 얘 안녕 ㅇㅇ 웅 엉".split())
 _STANDALONE = frozenset("어 지 니 냐 자 라 ᆯ게 을게 렴 려무나".split())   # an EC that is a turned-round ending: '알려줘 그 사람'
 _POLITE_NP, _CASUAL_NP = frozenset("저 저희".split()), frozenset("나 너 너희 니 내 네".split())
 _CHAT = re.compile(r"[ㄱ-ㅎㅏ-ㅣ]+|[~^;]{2,}|[!?]{2,}|\.{2,}(?=[\s가-힣]|$)|[\U0001F300-\U0001FAFF☀-➿]")
 
-# %% ../nbs/02_korean_formality.ipynb #c34ba0e3
+# %% ../nbs/02_korean_formality.ipynb #1b7747c9
 _ASKS = frozenset("어디 언제 얼마 왜 어떻게 얼마나 누구 며칠".split())
 _SPOKEN = {("JC","랑"),("JC","이랑"),("JKB","랑"),("JKB","이랑"),("JKB","한테"),("JX","한테"),("JKB","한테서"),("NNB","거"),("NP","뭐"),("NP","머"),
            ("NP","이거"),("NP","그거"),("NP","저거"),("MAG","좀"),("MAG","되게"),("MAG","진짜"),("MAG","막"),("MAG","그냥"),("MAG","걍"),
@@ -81,7 +82,7 @@ _SPOKEN = {("JC","랑"),("JC","이랑"),("JKB","랑"),("JKB","이랑"),("JKB","�
 _WRITTEN = {("NNG","여부"),("MAJ","및"),("NP","무엇"),("MM","어떠한"),("MAJ","또는"),("NNG","각호"),("NNB","등"),("XSN","별")}
 _WRITTEN_VERB = frozenset(("따르", "관하", "의하", "인하", "대하", "위하", "통하"))
 
-# %% ../nbs/02_korean_formality.ipynb #d5e5a081
+# %% ../nbs/02_korean_formality.ipynb #155b4163
 def _politeness(toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[str, str]:
     "Politeness and the reason for it."
     closed = [(i, g) for i, g in ends if g != "noun" and (toks[i].tag == "EF" or g != "casual")]
@@ -99,7 +100,7 @@ def _politeness(toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[str, 
     if cue: return ("polite" if cue > 0 else "casual"), "어미가 없어 대명사와 감탄사로 정함"
     return "nominal", "문장을 닫는 어미가 없음"
 
-# %% ../nbs/02_korean_formality.ipynb #a05d6422
+# %% ../nbs/02_korean_formality.ipynb #f7ff9be6
 def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tuple[float, list[str]]:
     "Evidence for written (+) over colloquial (-), with reasons."
     s, why = 1.0, []
@@ -126,7 +127,7 @@ def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tup
     if "?" in text and not any(g in ("plain", "hapsyo") for _, g in ends): add(-2, "물음표")
     return s, why
 
-# %% ../nbs/02_korean_formality.ipynb #03a266bc
+# %% ../nbs/02_korean_formality.ipynb #a76a238c
 @dataclass(frozen=True, slots=True)
 class Formality:
     "How a text speaks."

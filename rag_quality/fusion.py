@@ -6,7 +6,7 @@
 __all__ = ['NORMALIZATIONS', 'normalize_array', 'normalize', 'check_weights', 'fuse_scores', 'fuse', 'rrf', 'HybridRetriever',
            'register_weights']
 
-# %% ../nbs/04_fusion.ipynb #8021bda3
+# %% ../nbs/04_fusion.ipynb #bb97c79a
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -16,7 +16,7 @@ from .core import ConfigError, DataError, Query, Run
 from .encoders import retrieval_defaults
 from .retrieval import Retriever, check_k, query_items, top_hits
 
-# %% ../nbs/04_fusion.ipynb #04e378c2
+# %% ../nbs/04_fusion.ipynb #daeaf6d2
 NORMALIZATIONS = ("minmax", "max", "none")
 
 def normalize_array(scores:np.ndarray, method:str="minmax"   # one of NORMALIZATIONS
@@ -34,7 +34,7 @@ def normalize(scores:Mapping[str, float], method:str="minmax") -> dict[str, floa
         raise DataError(f"조문 {bad[0]!r}의 점수가 {scores[bad[0]]}입니다. 유한한 수여야 합니다.")
     return dict(zip(scores, normalize_array(np.array(list(scores.values()), float), method).tolist()))
 
-# %% ../nbs/04_fusion.ipynb #5c98648d
+# %% ../nbs/04_fusion.ipynb #b59d34e7
 def check_weights(weights:Sequence[float], n:int) -> tuple[float, ...]:
     "The weights scaled to sum 1, or the `ConfigError` that says what is wrong with them."
     weights = tuple(map(float, weights))
@@ -75,7 +75,7 @@ def rrf(runs:Sequence[Run], *, k:int=60   # the constant of the formula, not a d
             for rank, d in enumerate(_ranked(scores), 1): found[d] = found.get(d, 0.0) + 1 / (k + rank)
     return {q: _ranked(scores) for q, scores in out.items()}
 
-# %% ../nbs/04_fusion.ipynb #cc0fd7f6
+# %% ../nbs/04_fusion.ipynb #c779d351
 class HybridRetriever:
     "Two retrievers, fused with weights that may follow the query."
     def __init__(self, bm25:Retriever, vector:Retriever, *,
@@ -96,11 +96,12 @@ class HybridRetriever:
         return max(k, self.depth or (len(held) if hasattr(held, "__len__") else 1000))
 
     def search(self, query:str, k:int=10, *, terms=None,          # what BM25 looks for, instead of `terms_for(query)`
-               asked:str|None=None                                # the query as it was asked, where `query` is a rewriting: the weights follow it
+               asked:str|None=None,                               # the query as it was asked, where `query` is a rewriting: the weights follow it
+               weights=None                                       # (bm25, vector), where they are decided already
               ) -> list[tuple[str, float]]:
         "The `k` best (doc_id, fused score)."
         k, terms = check_k(k), self.terms_for(query) if terms is None else terms
-        weights = check_weights(self.weights_for(query if asked is None else asked), 2)
+        weights = check_weights(self.weights_for(query if asked is None else asked) if weights is None else weights, 2)
         sides = [(r, q, w) for r, q, w in zip((self.bm25, self.vector), (terms, query), weights) if w]
         if self._whole:
             found = [(r.scores(q), w) for r, q, w in sides]
@@ -113,7 +114,7 @@ class HybridRetriever:
         "A run over many queries; `terms` may give what BM25 looks for, by query_id."
         return {q: dict(self.search(text, k, terms=(terms or {}).get(q))) for q, text in query_items(queries)}
 
-# %% ../nbs/04_fusion.ipynb #51c4b17d
+# %% ../nbs/04_fusion.ipynb #d326ad93
 def register_weights(register_of:Callable[[str], str],                       # query text -> "colloquial" | "written"
                      coverage_of:Callable[[str], float]|None=None, *,        # query text -> 0..1, e.g. `BM25Index.coverage`
                      colloquial:tuple[float, float]|None=None,               # (bm25, vector); None, here and below: as configured

@@ -43,7 +43,7 @@ def coverage():
     for old in ROOT.glob(".coverage*"):
         if old.name != ".coveragerc": old.unlink()
     # the parent only starts kernels: what is measured is in them
-    sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--imported")
+    sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--imported", "--jobs", "2")
     sh("coverage", "combine", "--rcfile=.coveragerc", "--quiet")
     sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
 

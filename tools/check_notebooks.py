@@ -5,7 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MAX_CELLS, MAX_EXPORTED, MAX_CELL = 70, 250, 42
 PHASES = {"colloquial", "morphology", "semantic_eval", "judge", "weights", "faithfulness", "query_expansion", "grading"}
-TOP = {"answering": 20, "persona": 20, "experiment": 30, "automation": 30, "report": 40, "cli": 50}
+TOP = {"answering": 20, "persona": 20, "experiment": 30, "automation": 30, "report": 40, "cli_measure": 44, "cli_tune": 45, "cli_judge": 45, "cli": 50}
 
 def src(cell): return "".join(cell["source"])
 def flags(cell): return set(re.findall(r"^#\|\s*(\w+)", src(cell), re.M))
@@ -29,7 +29,7 @@ def findings(path, cells, module, numbers):
         if not exported(c): continue
         if (n := len(src(c).splitlines())) > MAX_CELL: yield f"cell {i}: {n} exported lines (at most {MAX_CELL})"
         tree = ast.parse(re.sub(r"^[%!].*$", "", src(c), flags=re.M))
-        public = [o.name for o in tree.body if isinstance(o, (ast.FunctionDef, ast.ClassDef)) and o.name[0] != "_"]
+        public = [o.name for o in tree.body if isinstance(o, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and o.name[0] != "_"]
         if public and not any(shown(d) for d in cells[i+1:i+4]): yield f"cell {i}: {', '.join(public)} not shown within 3 cells"
         for node in ast.walk(tree):
             if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("rag_quality."): continue

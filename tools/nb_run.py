@@ -1,6 +1,6 @@
 """Execute the notebooks in place, so that their stored outputs are those of today's code.
 
-usage: python tools/nb_run.py [--check] [--timeout SECONDS] [NOTEBOOK ...]
+usage: python tools/nb_run.py [--check] [--timeout SECONDS] [--jobs N] [NOTEBOOK ...]
 
 Without names: every notebook of nbs/ but those under nbs/studies (long runs, executed by `make studies`).
 Honours `#| eval: false` and a front matter `skip_exec: true`. `--check` writes nothing and fails where a re-run prints
@@ -8,6 +8,7 @@ another text than the stored one (pictures are not compared). `--imported` runs 
 that the cells that follow exercise the module itself (this is what coverage is measured on); it implies `--check`.
 """
 import argparse, ast, os, re, sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -31,7 +32,7 @@ def as_import(source, module):
     "An exported cell as `from rag_quality.module import` everything that it binds."
     names = []
     for node in ast.parse(source).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)): names.append(node.name)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)): names.append(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)): names += [a.asname or a.name.split(".")[0] for a in node.names]
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -83,15 +84,17 @@ def run(path, timeout, check, imported):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--check", action="store_true"); ap.add_argument("--timeout", type=int, default=600)
-    ap.add_argument("--imported", action="store_true")
+    ap.add_argument("--imported", action="store_true"); ap.add_argument("--jobs", type=int, default=1, help="how many notebooks at once")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     args.check |= args.imported
     bad = 0
-    for path in notebooks(args.names):
-        try: changed = run(path, args.timeout, args.check, args.imported)
-        except CellExecutionError as e:
-            bad += 1; print(f"FAIL {path}\n{e}", file=sys.stderr); continue
+    def one(path):
+        try: return path, run(path, args.timeout, args.check, args.imported)
+        except CellExecutionError as e: return path, e
+    pool = ThreadPoolExecutor(args.jobs)
+    for path, changed in pool.map(one, notebooks(args.names)):
+        if isinstance(changed, CellExecutionError): bad += 1; print(f"FAIL {path}\n{changed}", file=sys.stderr); continue
         for i, old, new in changed:
             print(f"DIFF {path} cell {i}\n  stored: {old}\n  now:    {new}", file=sys.stderr)
         bad += bool(changed)
