@@ -8,6 +8,7 @@ import argparse, subprocess, sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
+ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusal.py", "answering.py"]     # phase 15 and 18
 
 def own(small):
     "Benchmarks that need nothing from outside."
@@ -26,6 +27,7 @@ def own(small):
     yield ["semantic.py", *(["--slice"] if small else [])]
     yield ["llm_faults.py", *(["--slice"] if small else [])]
     yield ["judging.py", *(["--slice"] if small else [])]
+    for name in ANSWERS: yield [name, *(["--slice"] if small else [])]
 
 def external(folder):
     "Benchmarks over the sets found in a folder."
@@ -42,6 +44,7 @@ def external(folder):
             "regs/needs.jsonl": ["speed.py", "{}/regs"]}
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
+    if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in ANSWERS)
     if pairs := [f"{folder}/{name}/dev.tsv" for name in ("korsts", "klue-sts") if (folder/name/"dev.tsv").is_file()]: yield ["semantic.py", *pairs]
     for needed, command in sets.items():
         if (folder/needed).is_file(): yield [c.format(folder) for c in command]

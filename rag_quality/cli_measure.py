@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['collection_of', 'check_writable', 'encoder_of', 'evaluate_command', 'search_command', 'data_options', 'add']
 
-# %% ../nbs/80_cli_measure.ipynb #bdaa4158
+# %% ../nbs/80_cli_measure.ipynb #3b34ba9f
 import argparse, json, os, sys
 
-# %% ../nbs/80_cli_measure.ipynb #3666c3de
+# %% ../nbs/80_cli_measure.ipynb #c1ab50e5
 def collection_of(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
@@ -42,21 +42,21 @@ def evaluate_command(args) -> None:
     encoder, collection = encoder_of(args), collection_of(args)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
-    found = run_experiment(collection, pipeline(collection, encoder=encoder, weights=args.weights), measures=args.measures, by=args.by, split=split)
+    found = run_experiment(collection, pipeline(collection, encoder=encoder, weights=args.weights, device=args.device, index=args.index), measures=args.measures, by=args.by, split=split)
     print(text_table(found))
     if args.json:
         from rag_quality.core import atomic_write
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.out: print(f"남긴 곳: {save_experiment(found, args.out)}")
 
-# %% ../nbs/80_cli_measure.ipynb #95c20013
+# %% ../nbs/80_cli_measure.ipynb #f6f773e1
 def search_command(args) -> None:
     "`rag-quality search`"
     from rag_quality.core import ConfigError
     from rag_quality.experiment import pipeline
     if not args.query.strip(): raise ConfigError("질문이 비었습니다. 예: rag-quality search \"휴학은 어떻게 해?\"")
     if args.k < 1: raise ConfigError(f"-k {args.k}: 1 이상이어야 합니다")
-    found = pipeline(collection_of(args), encoder=encoder_of(args), weights=args.weights)[-1].search(args.query, args.k)
+    found = pipeline(collection_of(args), encoder=encoder_of(args), weights=args.weights, device=args.device, index=args.index)[-1].search(args.query, args.k)
     print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
     if found.terms: print(f"더한 말: {', '.join(found.terms)}")
     if args.trace:
@@ -67,14 +67,14 @@ def search_command(args) -> None:
         text = " ".join(p.text.split())
         print(f"\n{i}. {p.title or p.doc_id}  ({score:.3f}, {p.doc_id})\n   {text[:160]}{'…' if len(text) > 160 else ''}")
 
-# %% ../nbs/80_cli_measure.ipynb #db4179d1
+# %% ../nbs/80_cli_measure.ipynb #ce86062c
 def data_options() -> argparse.ArgumentParser:
     "The arguments that say which collection and which encoder: parents of the commands that measure."
     data = argparse.ArgumentParser(add_help=False)
     data.add_argument("--data", metavar="폴더", help="BEIR 폴더(corpus.jsonl ...)나 .txt/.md 규정 폴더 (기본: 함께 든 한빛대학교 규정집)")
     data.add_argument("--lenient", action="store_true", help="틀린 줄을 빼고 나머지로 진행하고, 무엇을 뺐는지 알림")
     data.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (예: BAAI/bge-m3; 기본: %(default)s)")
-    data.add_argument("--device", default="auto", metavar="장치", help="모델을 돌릴 곳: auto, cpu, cuda (기본: %(default)s)")
+    data.add_argument("--device", default="auto", metavar="장치", help="모델을 돌리고 벡터를 찾을 곳: auto, cpu, cuda (기본: %(default)s)")
     data.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
     return data
 
@@ -82,6 +82,7 @@ def add(commands) -> None:
     "Add `evaluate` and `search` to the commands of `rag-quality`."
     data = data_options()
     data.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
+    data.add_argument("--index", default="flat", metavar="색인", help="벡터를 찾는 법: flat(정확), fp16, int8, hnsw, ivf, pq (기본: %(default)s)")
     e = commands.add_parser("evaluate", parents=[data], help="단계마다 무엇을 얻는지: 전과 후, 구간, 검정")
     e.add_argument("--split", metavar="이름", help="dev, test, all ... (기본: test가 있으면 test, 없으면 모두)")
     e.add_argument("--by", metavar="필드", help="질의의 metadata로 나누어 보기 (예: register, persona, difficulty)")

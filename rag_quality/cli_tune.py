@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['default_search', 'tune_command', 'sweep_command', 'add']
 
-# %% ../nbs/80_cli_tune.ipynb #b671bf64
+# %% ../nbs/80_cli_tune.ipynb #42b933b2
 import argparse
 
 from .cli_measure import check_writable, collection_of, data_options, encoder_of
 
-# %% ../nbs/80_cli_tune.ipynb #375fa39a
+# %% ../nbs/80_cli_tune.ipynb #37dab7bf
 def default_search(collection) -> dict:
     "How the default pipeline turns a query into what is searched: arguments of `tune`."
     from rag_quality.colloquial import ColloquialTransformer
@@ -37,13 +37,13 @@ def sweep_command(args) -> None:
     split = args.split or ("dev" if "dev" in collection.splits else None)
     encoders = (encoder,) if isinstance(encoder, str) else {args.encoder: encoder}
     table = sweep(collection, encoders=encoders, tokenizers=args.tokenizers.split(), bm25=_pairs(args.bm25), dims=_dims(args.dims), quantisation=args.quantisation.split(), index=args.index.split(),
-                  measures=tuple(args.measures.split()), split=split, engine=args.engine, address=args.address, latency=args.latency)
+                  measures=tuple(args.measures.split()), split=split, engine=args.engine, address=args.address, device={"mps": "cpu"}.get(args.device, args.device.partition(":")[0]), latency=args.latency)
     first = args.measures.split()[0]
     print(f"{len(table)}가지. {first}이(가) 가장 높은 열 가지:\n" + table.sort_values(first, ascending=False, kind="stable").head(10).dropna(axis=1, how="all").to_string(index=False))
     if args.out: table.to_csv(args.out, index=False); print(f"남긴 곳: {args.out}")
     if args.plots: _plots(table, first, args.plots)
 
-# %% ../nbs/80_cli_tune.ipynb #0ecf84a6
+# %% ../nbs/80_cli_tune.ipynb #08919706
 def _pairs(text:str) -> tuple[tuple[float, float], ...]:
     "'0.9,0.4 1.2,0.75' -> ((0.9, 0.4), (1.2, 0.75))"
     from rag_quality.core import ConfigError
@@ -68,7 +68,7 @@ def _plots(table, measure:str, folder:str) -> None:
         plot_pareto(table, measure, font=font).savefig(Path(folder)/"pareto.png", dpi=150)
     print(f"그림: {folder}")
 
-# %% ../nbs/80_cli_tune.ipynb #7864cbfd
+# %% ../nbs/80_cli_tune.ipynb #fc9864f4
 def add(commands) -> None:
     "Add `tune` and `sweep` to the commands of `rag-quality`."
     t = commands.add_parser("tune", parents=[data_options()], help="BM25와 벡터의 무게를 자료에서 고르기: 교차검증, 구간, 차이 없음")

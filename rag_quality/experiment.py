@@ -7,7 +7,7 @@ __all__ = ['BEFORE', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'c
            'neighbour_step', 'bm25_step', 'hybrid_step', 'pipeline', 'Row', 'Versus', 'Experiment', 'slices_of',
            'units_of', 'measurable', 'run_experiment']
 
-# %% ../nbs/30_experiment.ipynb #d82708e8
+# %% ../nbs/30_experiment.ipynb #b0344a4a
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +18,7 @@ from .core import ConfigError, Passage, Query, Run, progress
 from .data import Collection
 from .formality import detect_formality
 from .fusion import HybridRetriever
+from .hybrid_index import hybrid_of
 from .korean import KiwiTokenizer, whitespace_tokenizer
 from .metrics import Comparison, Interval, Scores, compare, evaluate, holm, interval, number, parse_measures
 from .morphology import MorphologicalExpander
@@ -25,7 +26,7 @@ from .neighbours import MorphemeNeighbours
 from .retrieval import BM25Index, VectorStore
 from .weights import parse_weights
 
-# %% ../nbs/30_experiment.ipynb #39405a1c
+# %% ../nbs/30_experiment.ipynb #c60296c9
 @dataclass(frozen=True, slots=True)
 class State:
     "What travels through the steps of a system."
@@ -61,7 +62,7 @@ def _brief(s:State) -> str:
     if s.hits: return f"{len(s.hits)}건: " + ", ".join(d for d, _ in s.hits[:3]) + (" …" if len(s.hits) > 3 else "")
     return s.text + (f" + {len(s.terms)}개 용어" if s.terms else "")
 
-# %% ../nbs/30_experiment.ipynb #b2b8db00
+# %% ../nbs/30_experiment.ipynb #123658c2
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     "What a system found for one query, and how it came to it."
@@ -104,7 +105,7 @@ class System:
         for d, s in hits: out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
         return out
 
-# %% ../nbs/30_experiment.ipynb #9848104e
+# %% ../nbs/30_experiment.ipynb #7b19c793
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
     "Rewrite a colloquial query; a formal one passes unchanged. Systems that share the step rewrite a query once."
     transform = lru_cache(maxsize=4096)(transformer.transform)
@@ -143,16 +144,15 @@ def hybrid_step(hybrid:HybridRetriever) -> Step:
         return replace(s, hits=tuple(hybrid.search(s.text, s.k, terms=s.words or s.text, weights=(words, meaning)))), getattr(decided, "reason", f"BM25 {words:.2f}, 벡터 {meaning:.2f}")
     return Step("hybrid", apply)
 
-# %% ../nbs/30_experiment.ipynb #c6fbafe9
+# %% ../nbs/30_experiment.ipynb #bb81df8a
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
-def pipeline(collection:Collection, *, encoder="kiwi", weights=None) -> list[System]:
-    "The ladder of systems from 'before' to the default pipeline, which is the last; `weights`: what `parse_weights` takes, or query -> (bm25, vector)."
-    passages = collection.passages
-    by_id = {p.doc_id: p for p in passages}
+def pipeline(collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat") -> list[System]:
+    "The ladder of systems from 'before' to the default pipeline, which is the last; `weights`: what `parse_weights` takes, or query -> (bm25, vector); `device`, `index`: how `VectorStore` searches."
+    passages = collection.passages; by_id = {p.doc_id: p for p in passages}
     spaces, every, morphemes = (BM25Index(passages, t) for t in (whitespace_tokenizer, KiwiTokenizer(stop=()), KiwiTokenizer()))
     weights = weights if callable(weights) else parse_weights(weights, coverage_of=morphemes.coverage)
-    hybrid = HybridRetriever(morphemes, VectorStore(passages, encoder), weights_for=weights, normalization=getattr(weights, "normalization", "minmax"))
+    hybrid = hybrid_of(morphemes, VectorStore(passages, encoder, device=device, kind=index), weights_for=weights, normalization=getattr(weights, "normalization", "minmax"))
     rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes)
     expand, near, both = morphology_step(MorphologicalExpander(), morphemes.tokenizer), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid)
     rows = [(BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces)], None),
@@ -164,7 +164,7 @@ def pipeline(collection:Collection, *, encoder="kiwi", weights=None) -> list[Sys
             ("+ neighbours", [rewrite, near, both], None)]
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
-# %% ../nbs/30_experiment.ipynb #9a51854d
+# %% ../nbs/30_experiment.ipynb #a9576fe9
 @dataclass(frozen=True, slots=True)
 class Row:
     "One system on one slice."
@@ -181,7 +181,7 @@ class Versus:
     slice: str
     result: Comparison
 
-# %% ../nbs/30_experiment.ipynb #82d8dca5
+# %% ../nbs/30_experiment.ipynb #67bde3c5
 @dataclass(frozen=True)
 class Experiment:
     "What `run_experiment` found."
@@ -221,7 +221,7 @@ class Experiment:
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
                 "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
 
-# %% ../nbs/30_experiment.ipynb #75ac7f3d
+# %% ../nbs/30_experiment.ipynb #d5bd0615
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
     "Query ids of 'all' and of each value of a metadata field."
     out = {"all": [q.query_id for q in queries]}
@@ -243,7 +243,7 @@ def measurable(collection:Collection, split:str|None=None, by:str|None=None) -> 
     if not part.judged: raise ConfigError(f"{collection.name}의 {split or '전체'}에 판정된 질의가 없습니다: queries.jsonl과 qrels/*.tsv가 있어야 잽니다")
     return part, slices_of(part.queries, by)
 
-# %% ../nbs/30_experiment.ipynb #c4eb0527
+# %% ../nbs/30_experiment.ipynb #c9f23ac6
 def _comparisons(parts, order, adds_to, slices, measures, seed) -> list[Versus]:
     "Each system against the one it adds to, the row before and the first, on every slice; Holm across all of them."
     pairs = dict.fromkeys((b, a) for i, a in enumerate(order) if i for b in (adds_to[a], order[i-1], order[0]))

@@ -6,7 +6,7 @@
 __all__ = ['TIE', 'RankMeasure', 'rank_measure', 'differences', 'ranks_over', 'normalization_name', 'check_grid',
            'normalize_rows', 'WeightCurve', 'curve_of', 'weight_curve', 'BestWeight', 'pack_runs', 'best_fusion_weight']
 
-# %% ../nbs/14_fusion_weight.ipynb #f6f8bd1a
+# %% ../nbs/14_fusion_weight.ipynb #95cff799
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -17,7 +17,7 @@ from .core import ConfigError, DataError, Qrels, Run
 from .fusion import NORMALIZATIONS
 from .metrics import parse_measures
 
-# %% ../nbs/14_fusion_weight.ipynb #523fd012
+# %% ../nbs/14_fusion_weight.ipynb #a0675fb2
 @dataclass(frozen=True, slots=True)
 class RankMeasure:
     "A measure as a function of the ranks of the relevant passages."
@@ -50,7 +50,7 @@ def rank_measure(name:str) -> RankMeasure:
         raise ConfigError(f"measure={name!r}: nDCG@k, R@k, RR@k, P@k, AP@k, Success@k 가운데 하나를 주세요.")
     return found
 
-# %% ../nbs/14_fusion_weight.ipynb #6b74e162
+# %% ../nbs/14_fusion_weight.ipynb #e4a2e49d
 TIE = 1e-12      # scores closer than this (times the greatest score) are equal
 
 def differences(b:np.ndarray, v:np.ndarray,         # (queries, passages): normalised scores, -inf where there is no passage
@@ -74,7 +74,7 @@ def ranks_over(p:np.ndarray, q:np.ndarray,   # from `differences`
     step = np.bincount(cell[~falls], minlength=n * (W + 1)) - np.bincount(cell[falls], minlength=n * (W + 1))
     return 1 + down.sum(1)[:, None] + np.cumsum(step.reshape(n, W + 1)[:, :W], axis=1)
 
-# %% ../nbs/14_fusion_weight.ipynb #24480348
+# %% ../nbs/14_fusion_weight.ipynb #495fad64
 def normalization_name(name:str) -> str:
     "One of `NORMALIZATIONS`; 'min-max' is another way to write 'minmax'."
     found = "minmax" if name == "min-max" else name
@@ -83,7 +83,8 @@ def normalization_name(name:str) -> str:
 
 def check_grid(grid) -> np.ndarray:
     "The weights in order, without repetition; None: 0, 0.1, ..., 1."
-    w = np.unique(np.round(np.linspace(0, 1, 11), 10) if grid is None else np.asarray(list(grid), float))
+    try: w = np.unique(np.round(np.linspace(0, 1, 11), 10) if grid is None else np.asarray(list(grid), float))
+    except (TypeError, ValueError): raise ConfigError(f"grid={grid!r}: 0에서 1 사이의 무게의 목록을 주세요.") from None
     if not len(w) or not (w >= 0).all() or not (w <= 1).all(): raise ConfigError(f"grid={w[:5].tolist()}: 0에서 1 사이의 무게를 하나 이상 주세요.")
     return w
 
@@ -109,7 +110,7 @@ class WeightCurve:
         at = int(np.flatnonzero(self.mean >= self.mean.max() - 1e-12)[0])
         return float(self.weights[at]), float(self.mean[at])
 
-# %% ../nbs/14_fusion_weight.ipynb #81653247
+# %% ../nbs/14_fusion_weight.ipynb #fe773c00
 def _tie(b, v) -> float: return TIE * (max((float(np.abs(x[np.isfinite(x)]).max(initial=0)) for x in (b, v)), default=0.0) or 1.0)
 
 def _values(ranks, rows, grades, ideal, measure, depth) -> np.ndarray:
@@ -139,7 +140,7 @@ def curve_of(b:np.ndarray, v:np.ndarray,     # normalised scores, -inf where the
         out[q:z] = _values(ranks, r - q, grades[own], ideal[q:z], measure, n); q = z
     return out
 
-# %% ../nbs/14_fusion_weight.ipynb #79fc69e7
+# %% ../nbs/14_fusion_weight.ipynb #7fa39982
 def weight_curve(relevant:Sequence[Mapping[int, int]],      # for each query: column -> grade
                  bm25:np.ndarray, dense:np.ndarray, *,      # (queries, passages)
                  weights:Iterable[float]|None=None,         # vector weights; None: 0, 0.001, ..., 1
@@ -158,7 +159,7 @@ def weight_curve(relevant:Sequence[Mapping[int, int]],      # for each query: co
     b, v = normalize_rows(bm25, how), normalize_rows(dense, how)
     return WeightCurve(grid, curve_of(b, v, rows, cols, grades, np.array([m.ideal(c.values()) for c in counted]), grid, m, positive=positive), m.name, how)
 
-# %% ../nbs/14_fusion_weight.ipynb #fe73c4ee
+# %% ../nbs/14_fusion_weight.ipynb #bd78a8a0
 @dataclass(frozen=True, slots=True)
 class BestWeight:
     "The best weight of a vector run beside a BM25 run, on these judgments."
@@ -178,7 +179,7 @@ class BestWeight:
         return (f"벡터 {self.vector_weight:.3f} / BM25 {self.bm25_weight:.3f}: {self.measure} {self.score:.4f} (n = {self.n}, {self.normalization}; "
                 f"같은 점수의 무게 {self.plateau[0]:.3f}–{self.plateau[1]:.3f}; " + ", ".join(f"{w:g}일 때 {s:.4f}" for w, s in ends.items()) + ")")
 
-# %% ../nbs/14_fusion_weight.ipynb #f3bab797
+# %% ../nbs/14_fusion_weight.ipynb #264f5fdf
 def _flat(run, ids, place, n_docs, method):
     "Keys (query, passage) and normalised scores of a run, query after query."
     parts = [run.get(q) or {} for q in ids]
@@ -205,20 +206,18 @@ def pack_runs(qrels:Qrels, bm25_run:Run, dense_run:Run, measure:RankMeasure, met
     place, n = dict(zip(names, range(len(names)))), max(len(names), 1)
     sides = [_flat(run, ids, place, n, method) for run in (bm25_run, dense_run)]
     keys = np.sort(np.concatenate([k for k, _ in sides])); keys = keys[np.diff(keys, prepend=-1) > 0]
-    find = _finder(keys, len(ids) * n)
-    row = keys // n; col = np.arange(len(keys)) - np.searchsorted(row, np.arange(len(ids)))[row]
-    width = int(col.max(initial=-1)) + 1
-    out = []
+    find = _finder(keys, len(ids) * n); row = keys // n; col = np.arange(len(keys)) - np.searchsorted(row, np.arange(len(ids)))[row]
+    width, out = int(col.max(initial=-1)) + 1, []
     for own, x in sides:
         full = np.zeros(len(keys)); full[find(own)] = x
         m = np.full((len(ids), width), -np.inf); m[row, col] = full; out.append(m)
-    wanted = np.array([(i * n + place[d], g) for i, own in enumerate(counted.values()) for d, g in own.items() if d in place], int).reshape(-1, 2)
-    at = np.minimum(np.searchsorted(keys, wanted[:, 0]), max(len(keys) - 1, 0))
-    here = keys[at] == wanted[:, 0] if len(keys) else np.zeros(0, bool)
-    at, grades = at[here], wanted[here, 1]; order = np.argsort(row[at], kind="stable")
+    wanted = [(i * n + place[d], g) for i, own in enumerate(counted.values()) for d, g in own.items() if d in place]
+    own, grades = np.array([key for key, _ in wanted], int), np.array([g for _, g in wanted]); at = np.minimum(np.searchsorted(keys, own), max(len(keys) - 1, 0))
+    here = keys[at] == own if len(keys) else np.zeros(0, bool)
+    at, grades = at[here], grades[here]; order = np.argsort(row[at], kind="stable")
     return out[0], out[1], row[at][order], col[at][order], grades[order], np.array([measure.ideal(c.values()) for c in counted.values()])
 
-# %% ../nbs/14_fusion_weight.ipynb #46a420aa
+# %% ../nbs/14_fusion_weight.ipynb #b36f10bc
 def _plateau(weights, scores, at) -> tuple[float, float]:
     "The run of weights around a place that score the same."
     other = np.flatnonzero(np.abs(scores - scores[at]) > 1e-12)
@@ -245,7 +244,7 @@ def _continuous(b, v, rows, cols, grades, ideal, measure):
     wide = np.diff(np.r_[0, t, 1]) > 1e-9                        # between crossings that coincide there is nothing
     return np.r_[0, t][wide], np.r_[t, 1][wide], means[wide]
 
-# %% ../nbs/14_fusion_weight.ipynb #2646aed4
+# %% ../nbs/14_fusion_weight.ipynb #f60f22df
 def best_fusion_weight(qrels:Qrels, bm25_run:Run, dense_run:Run, *,
                        grid:Iterable[float]|str|None=None,       # vector weights; None: 0, 0.1, ..., 1; "continuous": all of them
                        measure:str="nDCG@10", normalization:str="min-max") -> BestWeight:
@@ -253,7 +252,8 @@ def best_fusion_weight(qrels:Qrels, bm25_run:Run, dense_run:Run, *,
     m, how = rank_measure(measure), normalization_name(normalization)
     if isinstance(grid, str) and grid != "continuous": raise ConfigError(f"grid={grid!r}: 무게의 목록이나 'continuous'를 주세요.")
     weights = None if isinstance(grid, str) else check_grid(grid)
-    b, v, *where = packed = pack_runs(qrels, bm25_run, dense_run, m, how)
+    try: b, v, *where = packed = pack_runs(qrels, bm25_run, dense_run, m, how)
+    except (TypeError, AttributeError, ValueError) as e: raise e if isinstance(e, DataError) else DataError(f"qrels와 두 실행은 {{질의: {{조문: 수}}}}인 dict여야 합니다 ({e}).") from None
     if not len(b): raise DataError(f"{m.name}으로 잴 질의가 없습니다. 판정(qrels)에 관련 조문이 있는 질의가 하나는 있어야 합니다.")
     if weights is not None:
         scores = curve_of(b, v, *where, weights, m).mean(0)

@@ -6,7 +6,7 @@
 __all__ = ['DenseSpec', 'named', 'dense_specs', 'Plan', 'plan_curves', 'spec_rows', 'Local', 'RayCluster', 'make_plan', 'sweep',
            'measure_latency', 'row_scores']
 
-# %% ../nbs/14_sweep.ipynb #d6f4ef80
+# %% ../nbs/14_sweep.ipynb #c1cb2e21
 import itertools, os, time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from .encoders import load_encoder
 from .faiss_index import DEVICES, KINDS, VectorIndex
 from .fusion_weight import check_grid, normalization_name
 from .metrics import Scores
-from .retrieval import BM25Index
+from .retrieval import BM25Index, unique_ids
 from .sweep_scores import (QUANTISATIONS, TOKENIZERS, DenseSide, WordSide, dense_side, encode_side, ideals, measure_ranks, normalize_found,
                                       ranks_at, sweep_measures, top_found, word_side)
 
-# %% ../nbs/14_sweep.ipynb #299bf098
+# %% ../nbs/14_sweep.ipynb #18fc1a59
 @dataclass(frozen=True, slots=True)
 class DenseSpec:
     "One way to have the vectors of an encoder."
@@ -54,7 +54,7 @@ def dense_specs(encoders:Iterable[str], dims:Iterable[int|None]=(None,), pca:"bo
     every = itertools.product(encoders, [dims] if dims is None or isinstance(dims, int) else dims, _listed(pca, "pca", (False, True)), rounded, kinds)
     return list(dict.fromkeys(DenseSpec(e, d, bool(p and d is not None), q if i == "flat" else "none", i) for e, d, p, q, i in every))
 
-# %% ../nbs/14_sweep.ipynb #68189a52
+# %% ../nbs/14_sweep.ipynb #e3786289
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     "What every task needs to know."
@@ -72,7 +72,7 @@ class Plan:
     memory_mb: int
     seed: int
 
-# %% ../nbs/14_sweep.ipynb #9f2f2107
+# %% ../nbs/14_sweep.ipynb #20141600
 def plan_curves(plan:Plan, dense:DenseSide, words:WordSide) -> dict[tuple[str, str, int], np.ndarray]:
     "(normalization, measure, k) -> (queries, weights)."
     measures = sweep_measures(plan.measures); n = len(dense.passages)
@@ -102,7 +102,7 @@ def spec_rows(spec:DenseSpec, plan:Plan, vectors:tuple[np.ndarray, np.ndarray], 
                         **{m: float(curves[how, m, k][i]) for m in plan.measures}, "n_scored": plan.n_queries, "memory_bytes": memory})
     return out
 
-# %% ../nbs/14_sweep.ipynb #5edf6e5c
+# %% ../nbs/14_sweep.ipynb #e92a4ef7
 class Local:
     "Tasks one after another, in this process."
     def __enter__(self): return self
@@ -133,7 +133,7 @@ class RayCluster:
         for _ in bar: _, waiting = self.ray.wait(waiting, num_returns=1)
         return self.ray.get(tasks)
 
-# %% ../nbs/14_sweep.ipynb #21430164
+# %% ../nbs/14_sweep.ipynb #44551b3a
 def _relevant(collection:Collection, queries) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "(query number, passage number, grade) of every relevant passage, by query and passage."
     place, asked = {p.doc_id: i for i, p in enumerate(collection.passages)}, [q.query_id for q in queries]
@@ -144,16 +144,18 @@ def _relevant(collection:Collection, queries) -> tuple[np.ndarray, np.ndarray, n
 def make_plan(collection:Collection, tokenizers:Iterable[str], bm25, normalizations, weights, ks, measures, depth, device, memory_mb, seed) -> Plan:
     "The arguments of `sweep` checked and in order."
     if not collection.judged: raise ConfigError(f"{collection.name}에 판정된 질의가 없습니다: queries.jsonl과 qrels/*.tsv가 있어야 잽니다")
+    unique_ids(collection.passages); ks = list(ks) if isinstance(ks, Iterable) else [ks]
     for name, values in {"ks": ks, "depth": [depth] if depth is not None else [], "memory_mb": [memory_mb]}.items():
         if bad := [v for v in values if not isinstance(v, (int, np.integer)) or isinstance(v, bool) or v < 1]: raise ConfigError(f"{name}={bad[0]!r}: 1 이상의 정수를 주세요.")
     if device not in DEVICES: raise ConfigError(f"device={device!r}: {', '.join(DEVICES)} 가운데 하나를 주세요.")
     how = [normalization_name(n) for n in ([normalizations] if isinstance(normalizations, str) else normalizations)]
-    words = [(t, float(k1), float(b)) for t in tokenizers for k1, b in bm25]
+    try: words = [(t, float(k1), float(b)) for t in tokenizers for k1, b in bm25]
+    except (TypeError, ValueError): raise ConfigError(f"bm25={bm25!r}: ((0.9, 0.4), (1.2, 0.75))처럼 (k1, b)의 목록을 주세요.") from None
     if not (how and words and len(ks)): raise ConfigError("bm25, normalizations, ks: 하나 이상씩 주세요.")
     return Plan(words, list(dict.fromkeys(how)), check_grid(weights), list(dict.fromkeys(ks)), [m.name for m in sweep_measures(measures)],
                 *_relevant(collection, collection.judged), len(collection.judged), depth, device, memory_mb, seed)
 
-# %% ../nbs/14_sweep.ipynb #76dc6e40
+# %% ../nbs/14_sweep.ipynb #213abf40
 def sweep(collection:Collection, *, encoders=("kiwi",), tokenizers=("kiwi",),   # names, or {name: encoder} and {name: function}
           bm25:Sequence[tuple[float, float]]=((0.9, 0.4),),                     # (k1, b)
           dims:Sequence[int|None]=(None,), pca=False, quantisation=("none",), index=("flat",),
@@ -167,6 +169,7 @@ def sweep(collection:Collection, *, encoders=("kiwi",), tokenizers=("kiwi",),   
     "A tidy DataFrame, one row a combination: the mean of each measure, n, bytes of memory, milliseconds a query."
     import pandas as pd
     if engine not in ("local", "ray"): raise ConfigError(f"engine={engine!r}: 'local', 'ray' 가운데 하나를 주세요.")
+    if not isinstance(latency, (int, np.integer)) or latency < 0: raise ConfigError(f"latency={latency!r}: 시간을 잴 질의의 수, 또는 재지 않는다는 0을 주세요.")
     part = collection.split(split); models, cuts = named(encoders, "encoders"), named(tokenizers, "tokenizers")
     plan, specs = make_plan(part, cuts, bm25, normalizations, weights, ks, measures, depth, device, memory_mb, seed), dense_specs(models, dims, pca, quantisation, index)
     texts, asked = [p.full_text for p in part.passages], [q.text for q in part.judged]
@@ -181,7 +184,7 @@ def sweep(collection:Collection, *, encoders=("kiwi",), tokenizers=("kiwi",),   
     frame["latency_ms"] = measure_latency(part, frame, encoders=models, tokenizers=cuts, queries=latency, seed=seed) if latency else np.nan
     return frame
 
-# %% ../nbs/14_sweep.ipynb #6bc6cef9
+# %% ../nbs/14_sweep.ipynb #29c469e9
 def _median_ms(f:Callable, inputs:Sequence, rounds:int=4) -> float:
     "The median over the inputs of the least of several rounds (the first does not count), so that other work on the machine disturbs less."
     times = np.full((rounds, len(inputs)), np.inf)

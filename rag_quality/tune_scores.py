@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['regulation_of', 'groups_of', 'group_folds', 'TuneScores', 'rrf_rows', 'score_queries']
 
-# %% ../nbs/14_tune_scores.ipynb #3d12b033
+# %% ../nbs/14_tune_scores.ipynb #96b3822d
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ from .fusion_weight import curve_of, normalize_rows, rank_measure
 from .retrieval import BM25Index, VectorStore
 from .weight_rules import QueryFeatures, WeightRule
 
-# %% ../nbs/14_tune_scores.ipynb #05c79932
+# %% ../nbs/14_tune_scores.ipynb #ec28b8dc
 def regulation_of(passage:Passage) -> str:
     "The regulation that a passage belongs to: from its metadata, else from its doc_id."
     return str(passage.metadata.get("regulation") or passage.metadata.get("code") or passage.doc_id.rpartition(":")[0] or passage.doc_id)
@@ -42,14 +42,14 @@ def groups_of(collection:Collection) -> list[int]:
 def group_folds(groups:Sequence[int], k:int=5, *, seed:int=0) -> np.ndarray:
     "The fold of each query: whole groups, folds of about equal size."
     names, sizes = np.unique(np.asarray(groups, int), return_counts=True)
-    if k < 2: raise ConfigError(f"folds={k}: 2 이상이어야 합니다.")
+    if not isinstance(k, (int, np.integer)) or k < 2: raise ConfigError(f"folds={k!r}: 2 이상의 정수여야 합니다.")
     if len(names) < 2: raise ConfigError(f"묶음(규정)이 {len(names)}개뿐이라 나눌 수 없습니다. 두 규정 이상의 질의가 있어야 합니다.")
     load, home = np.zeros(min(k, len(names)), int), {}
     order = np.random.default_rng(seed).permutation(len(names))
     for i in order[np.argsort(-sizes[order], kind="stable")]: home[names[i]] = int(load.argmin()); load[home[names[i]]] += sizes[i]
     return np.array([home[g] for g in groups])
 
-# %% ../nbs/14_tune_scores.ipynb #4ddbd764
+# %% ../nbs/14_tune_scores.ipynb #28ee8370
 @dataclass(frozen=True, eq=False)
 class TuneScores:
     "What every query scores at every weight."
@@ -79,7 +79,7 @@ def rrf_rows(bm25:np.ndarray, dense:np.ndarray, k:int=60) -> np.ndarray:
         out += np.where(some, 1 / (k + rank), 0)
     return out
 
-# %% ../nbs/14_tune_scores.ipynb #6dea30ce
+# %% ../nbs/14_tune_scores.ipynb #8f6a0b63
 def score_queries(collection:Collection, *, encoder="kiwi", split:str|None=None, measure:str="nDCG@10",
                   rewrite:Callable[[str], str]|None=None,               # asked -> searched; None: as asked
                   terms_for:Callable[[str, str], object]|None=None,     # (asked, searched) -> what BM25 looks for; None: the text searched

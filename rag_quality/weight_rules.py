@@ -5,10 +5,11 @@
 # %% auto #0
 __all__ = ['check_pair', 'QueryFeatures', 'WeightRule', 'RuleBook', 'packaged_weights', 'read_rules']
 
-# %% ../nbs/14_weight_rules.ipynb #0a3909b5
+# %% ../nbs/14_weight_rules.ipynb #7dcfbfb3
 import json, math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 
@@ -16,13 +17,13 @@ from .core import ConfigError, bundle_path, load_config
 from .fusion import check_weights
 from .fusion_weight import normalization_name
 
-# %% ../nbs/14_weight_rules.ipynb #c19d48ac
+# %% ../nbs/14_weight_rules.ipynb #e5f17a1b
 def check_pair(pair, name:str="weights") -> tuple[float, float]:
     "(BM25, vector) scaled to sum 1, or the `ConfigError` that says what is wrong."
     try: return check_weights(tuple(pair), 2)
     except (TypeError, ValueError) as e: raise ConfigError(f"{name}={pair!r}: (BM25, 벡터)처럼 0 이상인 두 수를 주세요.") from None
 
-# %% ../nbs/14_weight_rules.ipynb #e1ff9de7
+# %% ../nbs/14_weight_rules.ipynb #e3c37323
 @dataclass(frozen=True, slots=True)
 class QueryFeatures:
     "What a rule may look at; numbers, or arrays over queries."
@@ -33,7 +34,7 @@ class QueryFeatures:
 
 def _ramp(x, span): return np.clip((np.asarray(x, float) - span[0]) / (span[1] - span[0]), 0, 1) if span else 0.0
 
-# %% ../nbs/14_weight_rules.ipynb #96152841
+# %% ../nbs/14_weight_rules.ipynb #0c2dd3af
 @dataclass(frozen=True, slots=True)
 class WeightRule:
     "(BM25, vector) weights from what a query is like."
@@ -69,7 +70,7 @@ class WeightRule:
         out = {"colloquial": [round(w, 6) for w in self.colloquial], "written": [round(w, 6) for w in self.written], "formality": self.formality}
         return out | {k: list(v) for k in ("coverage", "length") if (v := getattr(self, k))} | ({"normalization": self.normalization} if self.normalization != "minmax" else {})
 
-# %% ../nbs/14_weight_rules.ipynb #dcb84e56
+# %% ../nbs/14_weight_rules.ipynb #3e21edf3
 @dataclass(frozen=True, slots=True)
 class RuleBook:
     "The named rules, which one is used, and what stands above them all."
@@ -79,7 +80,8 @@ class RuleBook:
 
     def rule(self, name:str|None=None) -> WeightRule:
         "A rule by name; None: the one in use."
-        if (name := name or self.profile) not in self.rules: raise ConfigError(f"profile={name!r}: {', '.join(self.rules)} 가운데 하나를 주세요.")
+        name = self.profile if name is None else name
+        if not isinstance(name, str) or name not in self.rules: raise ConfigError(f"profile={name!r}: {', '.join(self.rules)} 가운데 하나를 주세요.")
         return self.rules[name]
 
 def _rule(name, given) -> WeightRule:
@@ -96,6 +98,7 @@ def packaged_weights() -> dict:
 def read_rules(config=None   # a mapping or a path; None: ./data/config/weights.json, then the packaged file
               ) -> RuleBook:
     "The rules as configured: what a configuration does not say is as packaged."
+    if config is not None and not isinstance(config, (Mapping, str, PathLike)): raise ConfigError(f"config={config!r}: 설정의 객체나 파일의 길을 주세요.")
     found, base = load_config("weights", config), packaged_weights()
     profiles = found.get("profiles", {})
     if not isinstance(profiles, Mapping): raise ConfigError(f"설정 weights의 profiles가 {type(profiles).__name__}입니다. 이름과 식의 객체를 주세요.")

@@ -6,8 +6,8 @@
 __all__ = ['WeightDecision', 'DecisionLog', 'HybridWeightOptimizer', 'parse_weights', 'best_fusion_weight', 'weight_curve',
            'tune', 'save_tuned']
 
-# %% ../nbs/14_weights.ipynb #cea81ec3
-import json, logging, threading
+# %% ../nbs/14_weights.ipynb #184982ea
+import json, logging, math, threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from .weight_rules import QueryFeatures, WeightRule, check_pair, read_rules
 
 _all_ = ["best_fusion_weight", "weight_curve", "tune", "save_tuned"]
 
-# %% ../nbs/14_weights.ipynb #4ce59aa6
+# %% ../nbs/14_weights.ipynb #0f58d84c
 @dataclass(frozen=True, slots=True)
 class WeightDecision:
     "The weights of one query, and why. Iterates as (bm25_weight, vector_weight)."
@@ -45,7 +45,7 @@ class WeightDecision:
 
     def _repr_markdown_(self) -> str: return f"BM25 {self.bm25_weight:.2f} / 벡터 {self.vector_weight:.2f} — {self.reason} ({self.source})"
 
-# %% ../nbs/14_weights.ipynb #ede34ce8
+# %% ../nbs/14_weights.ipynb #62c3fd21
 class DecisionLog:
     "Where decisions are kept for analysis: the logger at DEBUG, and a JSONL file where one is given."
     def __init__(self, path:"str|Path|None"=None): self.path, self._lock = Path(path) if path else None, threading.Lock()
@@ -60,7 +60,7 @@ class DecisionLog:
                 with open(self.path, "a", encoding="utf8") as f: f.write(json.dumps({"query": query, **decision.to_dict()}, ensure_ascii=False) + "\n")
         except OSError as e: log.warning("가중치의 기록을 쓸 수 없어 그만둡니다: %s (%s)", self.path, e.strerror); self.path = None
 
-# %% ../nbs/14_weights.ipynb #73b8678f
+# %% ../nbs/14_weights.ipynb #a6b2082e
 class HybridWeightOptimizer:
     "BM25 and vector weights for a query, from its register and how well the collection knows its words."
     def __init__(self, profile:"str|WeightRule|None"=None,               # "spec", "tuned", "smooth", one of the configuration, or a rule; None: as configured
@@ -86,6 +86,7 @@ class HybridWeightOptimizer:
         r, said = self.rule, {"register": "구어" if f.register == "colloquial" else "문어", "score": f"문어일 정도 {f.score:.2f}", "none": "말투를 보지 않음"}[self.rule.formality]
         looked = r.coverage and self.coverage_of and not (r.formality == "register" and f.register == "written")
         x = QueryFeatures(float(f.register == "written"), f.score, self.coverage_of(query) if looked else 0.0, len(self._tokens(query)) if self._tokens else 0)
+        if not math.isfinite(x.coverage): raise ConfigError(f"coverage_of가 {x.coverage}을(를) 냈습니다. 0에서 1 사이의 수를 내는 함수를 주세요.")
         why = [said] + [f"말이 통하는 정도 {x.coverage:.2f}"] * bool(looked) + [f"내용 형태소 {x.length}개"] * bool(self._tokens)
         return float(r.vector_weight(x)), ", ".join(why)
 
@@ -100,7 +101,7 @@ class HybridWeightOptimizer:
 
     __call__ = weights_for                       # so that it may stand where a function is wanted
 
-# %% ../nbs/14_weights.ipynb #f76fff1a
+# %% ../nbs/14_weights.ipynb #6c3146f3
 def parse_weights(text:"str|None",     # "spec", "tuned", "smooth", another profile of the configuration, or "0.3/0.7"
                   **more               # what else `HybridWeightOptimizer` takes
                  ) -> HybridWeightOptimizer:
