@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SAID_SO', 'Paraphrases', 'shared_paraphrases', 'wide_match']
 
-# %% ../nbs/07_paraphrase.ipynb #e41427a9
+# %% ../nbs/07_paraphrase.ipynb #3ac9ac81
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -13,19 +13,20 @@ import numpy as np
 
 from .core import ConfigError, load_config
 from .formality import Token
-from .lexicon import WORD_TAGS, morphemes_of
+from .lexicon import WORD_TAGS, morphemes_many
 from .reading import Match, Reading, match, read
 
-# %% ../nbs/07_paraphrase.ipynb #6b6f75ae
+# %% ../nbs/07_paraphrase.ipynb #1cfe1f6e
 class Paraphrases:
     "Groups of words and phrases that say the same, found anywhere in a text."
     def __init__(self, config=None):
         found = load_config("paraphrases", config)
         if not isinstance(found.get("groups"), list): raise ConfigError("설정 paraphrases에 groups 목록이 없습니다.")
         self._groups: dict[tuple, set[int]] = {}
+        keys = morphemes_many(w for group in found["groups"] for w in group)
         for i, group in enumerate(found["groups"]):
             for word in group:
-                if key := morphemes_of(word): self._groups.setdefault(key, set()).add(i)
+                if key := keys[word]: self._groups.setdefault(key, set()).add(i)
         self._longest: dict[str, int] = {}
         for key in self._groups: self._longest[key[0]] = max(self._longest.get(key[0], 0), len(key))
 
@@ -47,7 +48,7 @@ class Paraphrases:
 def _default() -> Paraphrases: return Paraphrases()
 def shared_paraphrases() -> Paraphrases: "The paraphrases of the configuration, read at first use."; return _default()
 
-# %% ../nbs/07_paraphrase.ipynb #31515dfe
+# %% ../nbs/07_paraphrase.ipynb #3b02dabe
 SAID_SO = .9      # how well two spans of one group match
 
 @lru_cache(maxsize=8192)
