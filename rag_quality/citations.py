@@ -172,30 +172,6 @@ def _assembled(text, edits, unsourced, corrected, reasons, answer) -> GroundedAn
     content = "".join([*out, text[at:]])
     return GroundedAnswer(answer if content == text else content, tuple(cites), tuple(dict.fromkeys(unsourced)), tuple(corrected), tuple(dict.fromkeys(reasons)))
 
-# %% ../nbs/15_citations.ipynb #339c43c3
-@dataclass(frozen=True, slots=True)
-class CitationScores:
-    "Precision and recall over (regulation, article) pairs; None where undefined."
-    precision: float|None
-    recall: float|None
-    f1: float|None
-    n_predicted: int
-    n_wanted: int
-
-def citation_pairs(x    # a text, a `GroundedAnswer`, or pairs
-                  ) -> set[tuple[str, str]]:
-    "The (regulation, article) pairs that something cites; the names without spaces."
-    if isinstance(x, GroundedAnswer): return {(_stem(c.regulation), c.article) for c in x.citations}
-    if isinstance(x, str): return {(_stem(c.regulation), "부칙" if c.addendum else f"제{n}조" + (f"의{c.branch}" if c.branch else "")) for c in find_citations(x) if c.article or c.addendum for n in (range(c.article, c.last+1) if c.last and not c.paragraph and not c.branch else [c.article])}
-    return {(_stem(r), a) for r, a in x}
-
-def citation_scores(predicted, wanted) -> CitationScores:
-    "Precision, recall and F1 of citations: texts, grounded answers or (regulation, article) pairs."
-    p, w = citation_pairs(predicted), citation_pairs(wanted); hit = len(p & w)
-    precision, recall = hit/len(p) if p else None, hit/len(w) if w else None
-    f1 = None if precision is None or recall is None else 2*hit/(len(p) + len(w))
-    return CitationScores(precision, recall, f1, len(p), len(w))
-
 # %% ../nbs/15_citations.ipynb #3f49afba
 @dataclass(frozen=True, slots=True)
 class CitationScores:
