@@ -3,8 +3,8 @@
 usage: python benchmarks/faithfulness.py DATA [--errors N] [--limit N]      DATA: a folder with regs/, realrag/, klue-nli/
        python benchmarks/faithfulness.py --slice                            the bundled pairs, speed and 300 fuzzed answers
        python benchmarks/faithfulness.py --fuzz 10000
-The model of data/config/faithfulness.json was fitted on the dev half of regs: on that half the figures here are in-sample (its provenance
-gives the cross-validated AUROC). realrag, klue-nli and data/contrast test were not fitted on.
+The model of data/config/faithfulness.json was fitted on the dev half of regs: on that half the figures here are in-sample. What other needs may
+expect is printed by benchmarks/faithfulness_fit.py, cross-validated by need. realrag, klue-nli and data/contrast test were not fitted on.
 """
 import argparse, json, random, sys, time, unicodedata
 from pathlib import Path
@@ -91,14 +91,14 @@ _PARTS = ["휴학은 2개 학기까지입니다.", "**굵게**", "| a | b |\n", 
 
 
 def fuzz(v, n):
-    rng, slow, t0 = random.Random(0), 0., time.time()
+    v.validate_answer("휴학은 2년까지입니다.", ["휴학은 2년까지 한다."]); rng, slow, t0 = random.Random(0), 0., time.time()     # what is loaded at first use is no part of it
     def text(): return "".join(rng.choice(_PARTS) for _ in range(rng.choice((0, 1, 3, 8, 20))))
     for i in range(n):
         t = time.perf_counter(); v.validate_answer(text(), [text() for _ in range(rng.randint(0, 3))]); slow = max(slow, time.perf_counter() - t)
     print(f"만든 글 {n}벌: 예외 0, 가장 느린 것 {1000*slow:.0f} ms, 모두 {time.time() - t0:.0f}초")
     for part in ("휴학은 2개 학기까지이고 다만 예외가 있다. ", "(" * 50, "제5조제1항 ", "a", "| x | 3일 "):
         times = []
-        for size in (10_000, 40_000): t = time.perf_counter(); v.validate_answer((part * size)[:size], [(part * size)[:size]]); times.append(time.perf_counter() - t)
+        for size in (10_000, 40_000): t = time.process_time(); v.validate_answer((part * size)[:size], [(part * size)[:size]]); times.append(time.process_time() - t)
         print(f"  길이 네 배에 시간 {times[1]/max(times[0], 1e-3):.1f}배  {part[:20]!r}")
 
 

@@ -17,6 +17,7 @@ from rag_quality.core import bundle_path, load_config, save_config
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.formality import detect_formality
+from rag_quality.grading_context import KnowingScorer
 from rag_quality.relevance import CONTEXT_FEATURES, PASSAGE_FEATURES, RelevanceScorer, absent_share, context_evidence, fit_logistic
 from rag_quality.talk import needs_retrieval
 
@@ -117,17 +118,17 @@ def main(argv):
     collection = bundled(); found = cases(collection, 90 if args.slice else None); dev, test = ([c for c in found if c["split"] == s] for s in ("dev", "test"))
     if args.fit:
         save_config("relevance_calibration", fit(dev, RelevanceScorer(collection.passages, config=scorer_config()), args.k)); print("data/config/relevance_calibration.json을 썼습니다")
-    scorer = RelevanceScorer(collection.passages)
+    scorer = KnowingScorer(collection.passages)     # what `Assistant` decides by
     for name, part in (("hanbit dev (맞춘 자료)", dev), ("hanbit test", test)):
         if part: report(name, part, decide(scorer, part, args.k), args.k)
     written = [c for c in test if c["register"] == "formal"]
     if written: report("hanbit test, 규정집의 통계 없이 (문어)", written, decide(RelevanceScorer(), written, args.k), args.k)
     p = [c["hits"][:args.k] for c in found]; start = time.perf_counter()
-    for c, h in list(zip(found, p))[:200]: scorer.score_many(c["query"], h, also=c["also"])
+    for c, h in list(zip(found, p))[:200]: scorer.score_context(c["query"], h, also=c["also"])
     print(f"속도: 조문 하나에 {1000*(time.perf_counter() - start)/max(sum(map(len, p[:200])), 1):.2f} ms (읽은 조문)")
     if args.data and (args.data/"regs").is_dir() and not args.slice:
         outside = load_collection(args.data/"regs"); found = cases(outside)
-        report("regs dev (맞추는 데 쓰지 않음)", found, decide(RelevanceScorer(outside.passages), found, args.k), args.k)
+        report("regs dev (맞추는 데 쓰지 않음)", found, decide(KnowingScorer(outside.passages), found, args.k), args.k)
     return 0
 
 if __name__ == "__main__": sys.exit(main(sys.argv[1:]))

@@ -27,7 +27,13 @@ def own(small):
     yield ["semantic.py", *(["--slice"] if small else [])]
     yield ["llm_faults.py", *(["--slice"] if small else [])]
     yield ["judging.py", *(["--slice"] if small else [])]
+    for more in ([], ["--faults"]): yield ["expansion.py", str(HERE.parent/"data/hanbit"), *more, *(["--slice"] if small else ["--split", "dev"])]
     for name in ANSWERS: yield [name, *(["--slice"] if small else [])]
+    yield ["grading.py", *(["--slice"] if small else [])]
+    yield ["query_analysis.py", *(["--slice"] if small else [])]
+    yield ["synonyms_build.py", "--check"]
+    if small: yield ["knowledge.py", "--slice"]
+    if small: yield ["knowledge_entries.py", "--slice"]
 
 def external(folder):
     "Benchmarks over the sets found in a folder."
@@ -41,13 +47,15 @@ def external(folder):
             "autorag/corpus.jsonl": ["retrieval.py", "{}/autorag"],
             "regs/corpus.jsonl": ["retrieval.py", "{}/regs"],
             "regs/qrels/dev.tsv": ["weights.py", "{}/regs"],
-            "regs/needs.jsonl": ["speed.py", "{}/regs"]}
+            "regs/needs.jsonl": ["speed.py", "{}/regs"],
+            "regs/qrels": ["knowledge_entries.py", "{}/regs"],
+            "regs/llm_rewrites.dev.jsonl": ["expansion.py", "{}/regs"]}
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
-    if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in ANSWERS)
+    if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in (*ANSWERS, "grading.py", "knowledge.py"))
     if pairs := [f"{folder}/{name}/dev.tsv" for name in ("korsts", "klue-sts") if (folder/name/"dev.tsv").is_file()]: yield ["semantic.py", *pairs]
     for needed, command in sets.items():
-        if (folder/needed).is_file(): yield [c.format(folder) for c in command]
+        if (folder/needed).exists(): yield [c.format(folder) for c in command]
         else: print(f"== not measured: {needed} is not in the folder")
 
 def main():

@@ -15,13 +15,14 @@ from collections.abc import Callable, Sequence
 from .answering_loop import Attempt, generate_answer_with_validation, generate_answer_with_validation_sync
 from .answers import FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer, confidence_of, route
 from .citations import ground_citations
+from .contextualize import contextualize
 from .core import ConfigError, Passage, log, nfc
 from .extractive import ExtractiveAnswerer
 from .faithfulness import FaithfulnessValidator
 from .fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of, talk_answer
+from .grading_context import KnowingScorer
 from .hallucination_filter import HallucinationFilter
 from .llm_answerer import LLMAnswerer
-from .relevance import RelevanceScorer
 from .retrieval import BM25Index
 from .talk import needs_retrieval, own_names
 
@@ -47,14 +48,15 @@ class Assistant:
         if isinstance(k, bool) or not isinstance(k, int) or k < 1: raise ConfigError(f"k={k!r}: 1 이상의 정수여야 합니다.")
         self.passages, self.search, self.k = passages, search, k
         self.answerer, self.validator = answerer or ExtractiveAnswerer(), validator or FaithfulnessValidator()
-        self.scorer, self.filter = scorer or RelevanceScorer(passages), filter or HallucinationFilter()
+        self.scorer, self.filter = scorer or KnowingScorer(passages), filter or HallucinationFilter()
         self.own = own_names(passages)                        # another university's matters are not ours
         self.options = dict(max_retries=max_retries, time_limit_s=time_limit_s, budget=budget)
 
-    def ask(self, query:str) -> Answer:
-        "One question answered, or refused with the reason."
+    def ask(self, query:str, history:Sequence=()) -> Answer:
+        "One question answered, or refused with the reason; `history`: the turns before it, see `contextualize`."
         if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
-        text = nfc(query).strip()[:2000]; need = needs_retrieval(text, own=self.own)
+        text = nfc(query).strip()[:2000]; text = contextualize(text, history).text if history else text
+        need = needs_retrieval(text, own=self.own)
         if not need.needed: return talk_answer(text, need.kind, need.reason)
         found = self.search(text, max(self.k, 8)); hits = [p for p, _ in hits_of(found)]
         said = getattr(found, "text", None) or text               # as the pipeline rewrote it
@@ -64,14 +66,13 @@ class Assistant:
         meta = {"query_text": said, "relevance": relevance.score, "route": way}
         if way == "fallback": return self._fallback(text, hits, relevance.reason, **meta)
         if way == "uncertain": context = context[:FEW]
-        answer = generate_answer_with_validation_sync(said, context, answerer=self.answerer, validator=self.validator, relevance=relevance.score,
-                                                      fallback=lambda why: self._fallback(text, hits, why), **self.options)
+        answer = generate_answer_with_validation_sync(said, context, answerer=self.answerer, validator=self.validator, relevance=relevance.score, fallback=lambda why: self._fallback(text, hits, why), **self.options)
         if answer.abstained and answer.metadata.get("method") != "fallback": answer = self._fallback(text, hits, answer.metadata.get("reason", ""), attempts=answer.metadata.get("attempts", []))
         return finished(answer, context, NOTICE_KO if way == "uncertain" else "", self.filter).with_(**meta)
 
-    async def aask(self, query:str) -> Answer:
+    async def aask(self, query:str, history:Sequence=()) -> Answer:
         "`ask` for coroutines."
-        return await asyncio.to_thread(self.ask, query)
+        return await asyncio.to_thread(self.ask, query, history)
 
     def ask_many(self, queries:Sequence[str]) -> list[Answer]:
         "Answers in order."

@@ -96,7 +96,7 @@ _LEVELS = ("article", "paragraph", "item")
 _LINK = re.compile(r"(?:[(（][^()（）\n]{1,40}[)）])?\s?(?:,|·|ㆍ|및|와|과|또는|이나|나|혹은|그리고|/|;|,\s?및)\s?$")
 _RANGE = re.compile(r"\s?(?:부터|에서|내지|[~∼～–-])\s?$")
 _AFTER_REG = re.compile(r"[」』”\"’'*]{0,3}(?:에|의)\s?(?:따르면|따라|따른|따릅|따르|의하면|의하여|의해|의거|근거|명시|규정|정한|정해|정하|나와|있는|있습|포함)|에서(?:는|도)?\s|[」』]|(?:은|는|에는|에도)\s")
-_BARE_REG = re.compile(r"[가-힣A-Za-z·ㆍ․‧]*"+_HEAD+r"(?="+_AFTER_REG.pattern+")")
+_BARE_REG = re.compile(r"[가-힣A-Za-z·ㆍ․‧]{0,60}"+_HEAD+r"(?="+_AFTER_REG.pattern+")")
 
 # %% ../nbs/07_citing.ipynb #66da1028
 def _int(m, *names):

@@ -8,7 +8,7 @@ __all__ = ['parser', 'main']
 # %% ../nbs/90_cli.ipynb #d991cc74
 import argparse, os, sys
 
-from . import __version__, cli_ask, cli_judge, cli_measure, cli_tune
+from . import __version__, cli_ask, cli_explain, cli_judge, cli_measure, cli_tune
 
 # %% ../nbs/90_cli.ipynb #df5fb580
 class _Parser(argparse.ArgumentParser):
@@ -23,6 +23,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"rag-quality {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
     cli_measure.add(commands)
+    cli_explain.add(commands)
     cli_ask.add(commands)
     cli_judge.add(commands)
     cli_tune.add(commands)

@@ -13,14 +13,10 @@ from pathlib import Path
 def assistant_of(args):
     "The assistant over the collection that the arguments name, with the default retrieval of `experiment`."
     from rag_quality.answering import answerer_for
-    from rag_quality.cli_measure import collection_of, encoder_of
+    from rag_quality.cli_measure import collection_of, encoder_of, llm_of
     from rag_quality.experiment import pipeline
-    llm = None
-    if args.llm:
-        from rag_quality.llm import Budget, LLMService
-        llm = LLMService(args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd))
-    collection = collection_of(args)
-    system = pipeline(collection, encoder=encoder_of(args), weights=args.weights, device=args.device)[-1]
+    llm, collection = llm_of(args), collection_of(args)
+    system = pipeline(collection, encoder=encoder_of(args), weights=args.weights, device=args.device, llm=llm)[-1]
     return answerer_for(collection, search=system.search, llm=llm)
 
 def read_questions(path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
@@ -94,27 +90,22 @@ def ask_command(args) -> None:
 def check_command(args) -> None:
     "`rag-quality check`"
     from rag_quality.answer_check import check_answers, html_of, text_of
-    from rag_quality.cli_measure import check_writable
+    from rag_quality.cli_measure import check_writable, llm_of, tell_batch
     from rag_quality.core import ConfigError, atomic_write
     from rag_quality.faithfulness import FaithfulnessValidator
     if not 0 <= args.threshold <= 1: raise ConfigError(f"--threshold {args.threshold}: 0과 1 사이의 수여야 합니다.")
     for target in (args.json, args.html): check_writable(target, False)
-    llm = None
-    if args.llm:
-        from rag_quality.llm import Budget, LLMService
-        llm = LLMService(args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd))
+    llm = llm_of(args)
     found = check_answers(args.answers, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm))
     print(text_of(found, shown=args.shown))
     if args.json: atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.html: atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
+    tell_batch(llm)
 
 # %% ../nbs/80_cli_ask.ipynb #7f97f14b
 def add(commands) -> None:
     "Add `ask` and `check` to the commands of `rag-quality`."
-    from rag_quality.cli_measure import data_options
-    def llm(p):
-        p.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 규칙만")
-        p.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산"); p.add_argument("--max-usd", type=float, metavar="달러", help="돈의 예산")
+    from rag_quality.cli_measure import data_options, llm_options as llm
     a = commands.add_parser("ask", parents=[data_options()], help="규정에 묻고, 출처가 붙은 답을 받음")
     a.add_argument("query", nargs="?", metavar="질문"); a.add_argument("--queries", metavar="파일", help="JSONL: {_id, text} 한 줄에 하나")
     a.add_argument("--out", metavar="파일", help="--queries의 답을 적을 JSONL"); a.add_argument("--json", action="store_true", help="JSON으로 보임")

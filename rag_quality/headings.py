@@ -13,6 +13,9 @@ from .core import nfc
 from .citing import _C, _CIRCLED, _HEAD, _int, find_citations
 
 # %% ../nbs/07_citing_headings.ipynb #10d42708
+_CHAPTERS = re.compile(r"(?<=[>›])(?:\s*제\s?\d{1,3}\s?[편장절관][^>›\n:]{0,60}[>›])+(?=\s*제\s?\d)")
+
+# %% ../nbs/07_citing_headings.ipynb #97b95296
 @dataclass(frozen=True, slots=True)
 class Heading:
     "The heading with which a passage begins."
@@ -32,7 +35,7 @@ _CRUMB = re.compile(r"\s*(?P<title>[^>›\n]{0,60}?)(?P<more>(?:\s*[>›]\s*[^>�
 def read_heading(text:str) -> Heading|None:
     "The heading at the start of a passage, or None where it starts with its body."
     text = nfc(text) if isinstance(text, str) else ""
-    m = _HEADING.match(text[:400])
+    m = _HEADING.match(_CHAPTERS.sub(lambda c: " " * len(c[0]), text[:400]))     # 규정 > 제4장 휴일 > 제29조: chapters say nothing of the article
     if not m: return _bare_heading(text)
     reg, after = re.sub(r"[>›|:*#「」『』\[\]\"]", " ", m["reg"]).strip(), m["after"]
     if reg and not re.search(r"(?:"+_HEAD+r"|부칙|법|장|절|편|[가-힣]{2,})$", reg) or re.search(r"[은는을를이가에]$|[다요]\.", reg) and not re.search(_HEAD+"$", reg): return None

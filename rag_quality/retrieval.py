@@ -68,9 +68,10 @@ def bm25_matrix(docs:Sequence[Sequence[str]], k1:float, b:float):
 def postings(matrix, vocab:Mapping[str, int], weights:Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     "(passage, weighted score) of every place where one of the words stands."
     known = [(vocab[t], w) for t, w in weights.items() if t in vocab and w]
-    spans = [slice(matrix.indptr[i], matrix.indptr[i + 1]) for i, _ in known]
-    return (np.concatenate([matrix.indices[:0], *(matrix.indices[s] for s in spans)]),
-            np.concatenate([matrix.data[:0], *(w * matrix.data[s] for s, (_, w) in zip(spans, known))]).astype(np.float64))
+    if not known: return matrix.indices[:0], np.zeros(0)
+    at = np.array([i for i, _ in known]); starts = matrix.indptr[at]; often = matrix.indptr[at + 1] - starts
+    where = np.arange(often.sum()) + np.repeat(starts - np.cumsum(often) + often, often)
+    return matrix.indices[where], (np.repeat(np.array([w for _, w in known], np.float32), often) * matrix.data[where]).astype(np.float64)
 
 # %% ../nbs/04_retrieval.ipynb #2cfe7c35
 def _matrix_key(texts:Sequence[str], tokenizer, k1:float, b:float) -> str:
@@ -120,7 +121,7 @@ class BM25Index:
         terms, out = self.tokenizer(query) if isinstance(query, str) else query, np.zeros(len(self.doc_ids))
         if not isinstance(terms, Mapping): terms = list(terms)      # it is read twice
         plain = terms if isinstance(terms, Mapping) else Counter(t for t in terms if not isinstance(t, Mapping))
-        np.add.at(out, *postings(self.matrix, self.vocab, plain))
+        places, found = postings(self.matrix, self.vocab, plain); out += np.bincount(places, found, len(out))
         for group in () if plain is terms else (t for t in terms if isinstance(t, Mapping)):
             best = np.zeros_like(out)
             np.maximum.at(best, *postings(self.matrix, self.vocab, group))   # one thing said in several ways: the best way counts

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from .core import ConfigError, Passage, load_config
+from .support_bound import rival_number
 from .support_claims import Checked, checked_claims
 from .support_parts import Flag, Source, context_texts, hide_orders, read_source
 
@@ -24,9 +25,12 @@ _all_ = ["Flag", "context_texts", "hide_orders"]
 # %% ../nbs/15_support.ipynb #7c08f2ae
 @dataclass(frozen=True, slots=True, eq=False)
 class SignModel:
-    "Boosted trees of depth two over signs; the sum is the log odds that a claim is supported."
+    "A weighted sum of signs and boosted trees of depth two over them; together the log odds that a claim is supported."
     names: tuple[str, ...]
     bias: float
+    linear: np.ndarray      # of each sign
+    about: np.ndarray       # of each sign, and
+    about_bias: float       # the log odds that the context speaks of the claim's matter at all: more than these it never gets
     trees: np.ndarray       # one row a tree: sign, threshold, left sign, threshold, right sign, threshold, four values
     provenance: dict
 
@@ -36,7 +40,7 @@ class SignModel:
         right = x[:, t[:, 0].astype(int)] > t[:, 1]
         feature, cut = np.where(right, t[:, 4], t[:, 2]).astype(int), np.where(right, t[:, 5], t[:, 3])
         leaf = 2*right + (np.take_along_axis(x, feature, 1) > cut)
-        return self.bias + t[at[None], 6 + leaf].sum(1)
+        return np.minimum(self.bias + x @ self.linear + t[at[None], 6 + leaf].sum(1), x @ self.about + self.about_bias)
 
 @lru_cache(maxsize=1)
 def _shipped() -> SignModel: return sign_model()
@@ -45,8 +49,8 @@ def sign_model(config=None   # a mapping or a path; None: the configuration `fai
               ) -> SignModel:
     "The model of the configuration."
     found = load_config("faithfulness", config).get("model")
-    if not isinstance(found, dict) or not {"names", "bias", "trees"} <= found.keys(): raise ConfigError("설정 faithfulness에 model(names, bias, trees)이 없습니다. 함께 든 파일을 베껴 고쳐 주세요.")
-    return SignModel(tuple(found["names"]), float(found["bias"]), np.array(found["trees"], float).reshape(-1, 10), found.get("provenance", {}))
+    if not isinstance(found, dict) or not {"names", "bias", "linear", "about", "about_bias", "trees"} <= found.keys(): raise ConfigError("설정 faithfulness에 model(names, bias, linear, about, about_bias, trees)이 없습니다. 함께 든 파일을 베껴 고쳐 주세요.")
+    return SignModel(tuple(found["names"]), float(found["bias"]), np.array(found["linear"], float), np.array(found["about"], float), float(found["about_bias"]), np.array(found["trees"], float).reshape(-1, 10), found.get("provenance", {}))
 
 # %% ../nbs/15_support.ipynb #31f8568a
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,7 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
         missing = next((c for c, _ in f.cited.cites), None); return "article", f"인용한 '{missing.key if missing else ''}'이(가) 근거에 없습니다.", False
     if f.differences: d = f.differences[0]; return _OF_DIFFERENCE.get(d.kind, "condition"), d.reason + ".", True
     if s["evasive"]: return "generalisation", "조문에 없는 일반론입니다.", False
+    if (s["q_mis"] > .1 or s["q_abs"] and s["q_rival"] > .5) and (told := rival_number(f.at, S)): return "number", f"수가 다릅니다: '{told[0]}'의 자리에 근거는 '{told[1]}'을(를) 둡니다.", True
     if s["q_abs"] or s["q_comp"] or s["q_bound"]:
         q = next((q.text for a, q in enumerate(f.at.r.quantities[:40]) if f.at.numbers[a][f.at.sents].max(initial=0) < .8), "")
         return "number", f"'{q}'을(를) 기댈 문장에서 찾지 못했습니다{'(조문은 다른 값을 말합니다)' if s['q_comp'] else ''}.", bool(s["q_comp"])
@@ -84,15 +89,12 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
     return "unsupported", "이 내용을 담은 문장을 근거에서 찾지 못했습니다.", False
 
 # %% ../nbs/15_support.ipynb #30015c0b
-THRESHOLD, CAPPED, HEDGED = .6, .2, .5     # from here on a claim is supported; the most that a claim with an invented contact or source gets; the most of what the trees may not overrule
-SHORT = 5                                  # sentences of a context: what differs from the only sentences there are is no accident
-_SURE = frozenset(("unit", "modality", "condition"))                                          # rare in true claims, however long the context
-_SURE_SHORT = _SURE | {"number", "bound", "negation", "name", "exception", "citation"}
+THRESHOLD, CAPPED, HEDGED = .6, .2, .5     # from here on a claim is supported; the most that a claim with an invented contact or source gets; the most of what the model may not overrule
+SHORT = 2                                  # sentences of a context: what differs from the only sentence there is, is no accident
 
 def _overruled(f:Checked, short:bool) -> bool:
-    "What outweighs the trees: a difference from the sentence; in a claim hardly covered, regulation words (and a verb) that the context lacks."
-    kinds = {d.kind for d in f.differences} & (_SURE_SHORT if short else _SURE)
-    return bool(kinds) and f.signs["cover"] >= .5 or f.signs["cover"] < .4 and f.signs["formal_abs"] >= (1 if f.signs["pred_loc"] < .4 else 2)
+    "What outweighs the model: a difference from the only sentence that there is."
+    return short and f.signs["cover"] >= .5 and bool(f.differences)
 
 def scores_of(found:Sequence[Checked], model:SignModel|None=None, *, short:bool=False   # is the context `SHORT` sentences or less?
              ) -> list[float]:

@@ -7,7 +7,8 @@ __all__ = ['Cited', 'cited_claims', 'cite_signs', 'Checked', 'checked_claims']
 
 # %% ../nbs/15_support_claims.ipynb #0b2d51f7
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from .citing import Citation, find_citations, same_citation
 from .claims import Difference, compare
 from .reading import read
 from .splitting import Claim, split_claims, split_sentences
+from .support_bound import bound_clauses, bound_numbers
 from .support_match import Standing, stand, word_pairs
 from .support_parts import Source, places, plain_months, read_source
 from .support_signs import MARKS, absent_contacts, content_signs, dropped_signs, mark_signs, name_signs, number_signs, state_signs
@@ -70,7 +72,7 @@ def cite_signs(c:Cited, S:Source) -> tuple[dict[str, float], frozenset[int]]:
     found, absent, known = set(), False, False
     for x, source in c.cites:
         where = places(x, S)
-        if where == [] and not source and (any(same_citation(x, m) for m in S.cites) or re.sub(r"[\s·ㆍ]", "", x.text) in S.flat): where = None
+        if where == [] and not source and (x.article is None and re.search(r"관한\s|관련\s", x.text) or any(same_citation(x, m) for m in S.cites) or re.sub(r"[\s·ㆍ]", "", x.text) in S.flat): where = None
         if where is None: continue
         known = True; found |= set(where); absent = absent or not where
     return {"cite_abs": float(absent), "cited": float(known)}, frozenset(found)
@@ -89,20 +91,29 @@ _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)
 
 _KIND = {"unit": "number", "bound": "number"}
 
-def _one(c:Cited, S:Source) -> Checked:
+@lru_cache(maxsize=512)
+def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...]]:
+    "What one claim shows by itself, wherever it stands in an answer."
     text = plain_months(c.text[:1500]); context = c.claim.context[:200]
     r = read(f"{context} {text}".strip() if context and context not in text else text)
     cites, where = cite_signs(c, S); at = stand(r, S, where)
     near = " ".join(S.sents[s] for s in at.sents)
-    signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(c.text, near), **state_signs(at, S), **cites, "meta": float(bool(_META.search(c.text)))}
+    signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(c.text, near), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, "meta": float(bool(_META.search(c.text)))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
-    return Checked(c, at, signs, absent_contacts(c.text, S), found)
+    return at, signs, absent_contacts(c.text, S), found
+
+def _one(c:Cited, S:Source, seen:dict) -> Checked:
+    "The same sentence against the same context is looked at once (attempts of one answer share most of theirs); a long context is not kept for the next answer."
+    bare = Cited(replace(c.claim, start=0, end=0, lead=""), c.text, tuple((replace(x, start=0, end=0), b) for x, b in c.cites))
+    if bare not in seen: seen[bare] = (_looked_at if len(S.vectors) <= 2000 else _looked_at.__wrapped__)(bare, S)
+    at, signs, contacts, found = seen[bare]
+    return Checked(c, at, dict(signs), contacts, found)
 
 # %% ../nbs/15_support_claims.ipynb #b80e120f
 def checked_claims(answer:str, S:Source) -> tuple[Checked, ...]:
     "Every claim of an answer that says something, with its signs."
-    found = [_one(c, S) for c in cited_claims(answer)]
+    seen:dict = {}; found = [_one(c, S, seen) for c in cited_claims(answer)]
     found = [f for f in found if f.at.r.units or f.at.r.quantities or f.contacts or f.cited.cites]
     if not found: return ()
     lead = " ".join(dict.fromkeys(x for f in found for x in (f.cited.claim.lead, f.cited.claim.context) if x))[:1500]

@@ -7,6 +7,7 @@ __all__ = ['CITED', 'SLACK', 'word_pairs', 'number_match', 'number_table', 'Stan
 
 # %% ../nbs/15_support_match.ipynb #432c3598
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,40 +20,51 @@ from .support_parts import Source, read_source
 # %% ../nbs/15_support_match.ipynb #043be69e
 def word_pairs(r:Reading, S:Source) -> np.ndarray:
     "Units of a claim x words of the context: 1 the same word ... 0 nothing in common, or excluded."
-    P = np.clip(r.vectors @ S.vectors.T, 0, 1) * .8 if len(r.units) else np.zeros((0, len(S.vectors)))
+    P = np.clip(r.vectors @ S.vectors.T, 0, 1) * .8 if len(r.units) else np.zeros((0, len(S.vectors)), np.float32)
     lex = shared_lexicon(); at = S.columns.get
     for i, u in enumerate(r.units):
-        for g, _ in u.other:
+        for g, k in u.other:
             for c, w in at(("other", g), ()):
-                if lex.exclusive(u, w): P[i, c] = 0
+                if (g, k) not in w.other and lex.exclusive(u, w): P[i, c] = 0
         for g, _ in u.turned:
             for c, w in at(("turned", g), ()):
                 if lex.converse(u, w): P[i, c] = max(P[i, c], .95)
         for g in u.same:
-            if cols := at(("same", g)): P[i, cols] = np.maximum(P[i, cols], .97)
-        if cols := at(u.forms): P[i, cols] = 1
-        if len(u.form) > 1 and (cols := at(u.form)): P[i, cols] = 1
+            if (cols := at(("same", g))) is not None: P[i, cols] = np.maximum(P[i, cols], .97)
+        if (cols := at(u.forms)) is not None: P[i, cols] = 1
+        if len(u.form) > 1 and (cols := at(u.form)) is not None: P[i, cols] = 1
     for a, b, groups in shared_paraphrases().spans(r.toks) if len(r.units) else ():
         rows = [i for i, u in enumerate(r.units) if a <= u.first and u.stop <= b]
         for g in groups if rows else ():
-            for cols in S.phrases.get(g, ())[:200]: P[np.ix_(rows, cols)] = np.maximum(P[np.ix_(rows, cols)], SAID_SO)
+            if (cols := S.phrases.get(g)) is not None:
+                for i in rows: P[i, cols] = np.maximum(P[i, cols], SAID_SO)
     return P
 
 # %% ../nbs/15_support_match.ipynb #6633f8c1
+@lru_cache(maxsize=1024)
+def _kin(a:str, b:str) -> bool: "Can quantities of two dimensions ever be compared?"; return comparable(Quantity("", 0, 0, 1, a, ""), Quantity("", 0, 0, 1, b, "")) or a == b or "date" in (a, b) or "duration" in (a, b)
+
 def number_match(q:Quantity, y:Quantity) -> float:
     "How far a quantity of a claim is one of the context: 1 equal, .8 may be, .6 the same figure of something else, 0."
-    same = same_quantity(q, y)
-    if same: return 1.
-    if same is None and comparable(q, y) or same_value(q, y, loose=True): return .8
+    if _kin(q.dimension, y.dimension):
+        same = same_quantity(q, y)
+        if same: return 1.
+        if same is None and comparable(q, y) or same_value(q, y, loose=True): return .8
+        if q.value == y.upper and q.upper is None and comparable(q, y): return .8     # 60일, of '30일이 지난 날부터 60일까지'
     return .6 if q.value == y.value and q.value not in (0, 1) else 0.
 
 def number_table(r:Reading, S:Source) -> tuple[np.ndarray, np.ndarray]:
-    "Quantities of a claim x sentences: the match, and whether there is one of its kind at all."
-    found = np.zeros((len(r.quantities), len(S.sents))); kind = np.zeros_like(found)
-    for a, q in enumerate(r.quantities[:40]):
-        for s, y in S.numbers:
-            found[a, s] = max(found[a, s], number_match(q, y)); kind[a, s] = max(kind[a, s], comparable(q, y))
-    return found, kind
+    "Quantities of a claim x quantities of the context: the match, and whether they are of one kind at all."
+    mine = r.quantities[:40]
+    found = np.array([[number_match(q, y) for y in S.distinct] for q in mine]).reshape(len(mine), len(S.distinct))
+    kind = np.array([[_kin(q.dimension, y.dimension) and comparable(q, y) for y in S.distinct] for q in mine], bool).reshape(len(mine), len(S.distinct))
+    return found[:, S.which], kind[:, S.which]
+
+def _by_sentence(table:np.ndarray, S:Source, n:int) -> np.ndarray:
+    "The best of each sentence, in a table with one row for each of n quantities."
+    out = np.zeros((n, len(S.sents)))
+    if table.size: np.maximum.at(out[:len(table)].T, S.sent_of, table.T)
+    return out
 
 # %% ../nbs/15_support_match.ipynb #719f15a4
 @dataclass(slots=True, eq=False)
@@ -61,8 +73,12 @@ class Standing:
     r: Reading
     pairs: np.ndarray                  # units x words of the context
     weights: np.ndarray                # of the units
+    matches: np.ndarray                # quantities x quantities of the context (`number_table`)
+    alike: np.ndarray                  # quantities x quantities of the context: of one kind?
     numbers: np.ndarray                # quantities x sentences
     kinds: np.ndarray                  # quantities x sentences: is there a quantity of the kind?
+    by_sent: np.ndarray                # units x sentences
+    whole: np.ndarray                  # units x passages
     everywhere: np.ndarray             # each unit's best in the whole context
     near: list[tuple[float, int, tuple[int, ...], np.ndarray, float]]   # the best windows: worth, passage, sentences, each unit's best, the passage's cover
 
@@ -78,19 +94,20 @@ def stand(r:Reading, S:Source, cited:frozenset[int]=frozenset()   # passages tha
          ) -> Standing:
     "The windows that a claim leans on."
     P = word_pairs(r, S); n = len(r.units); w = r.weights + .05 if n else np.zeros(0)
-    numbers, kinds = number_table(r, S)
-    if not S.windows or not (n or len(numbers)): return Standing(r, P, w, numbers, kinds, np.zeros(n), [])
-    by_sent = np.maximum.reduceat(P, S.starts, axis=1) if n else np.zeros((0, len(S.sents)))
-    of = np.array(S.of); whole = {p: by_sent[:, of == p].max(1) for p in set(S.of)}
-    out = Standing(r, P, w, numbers, kinds, by_sent.max(1) if n else np.zeros(0), [])
-    ids = np.array([(i[0], i[-1]) for _, i in S.windows]); ps = np.array([p for p, _ in S.windows])
+    matches, alike = number_table(r, S); numbers, kinds = (_by_sentence(t, S, len(r.quantities)) for t in (matches, alike))
+    by_sent = np.maximum.reduceat(P, S.starts, axis=1) if n and S.starts else np.zeros((n, len(S.sents)))
+    whole = np.zeros((n, len(S.texts)))
+    if n and S.windows: whole[:, S.of_first[0]] = np.maximum.reduceat(by_sent, S.of_first[1], axis=1)
+    out = Standing(r, P, w, matches, alike, numbers, kinds, by_sent, whole, by_sent.max(1, initial=0), [])
+    if not S.windows or not (n or len(numbers)): return out
+    ids, ps, ts = S.window_table
     local = np.maximum(by_sent[:, ids[:, 0]], by_sent[:, ids[:, 1]])
-    for p, t in S.titles.items(): local[:, ps == p] = np.maximum(local[:, ps == p], .95 * by_sent[:, [t]])
+    if n and (ts >= 0).any(): local = np.maximum(local, np.where(ts >= 0, .95 * by_sent[:, ts], 0))
     total = max(float(w.sum()), 1e-9)
-    cover = (w @ local) / total; around = np.array([float(w @ whole[p]) / total for p in ps]) if n else np.zeros(len(ps))
+    cover = (w @ local) / total; around = (w @ whole)[ps] / total
     worth = .65*cover + .35*around - .01*(1 + (ids[:, 0] != ids[:, 1]))
     if len(numbers): worth = .8*worth + .2*np.maximum(numbers[:, ids[:, 0]], numbers[:, ids[:, 1]]).mean(0)
-    worth = worth + CITED*np.isin(ps, list(cited))
+    if cited: worth = worth + CITED*np.isin(ps, list(cited))
     order = np.argsort(-worth, kind="stable")[:6]
     out.near = [(float(worth[k]), int(ps[k]), S.windows[k][1], local[:, k], float(around[k])) for k in order if worth[k] >= worth[order[0]] - SLACK][:3]
     return out

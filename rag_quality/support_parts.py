@@ -86,13 +86,18 @@ class Source:
     windows: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)   # (passage, its sentences)
     titles: dict[int, int] = field(default_factory=dict)                      # passage -> the sentence that is its heading
     columns: dict = field(default_factory=dict)        # key of a word -> columns
-    phrases: dict[int, list[list[int]]] = field(default_factory=dict)         # paraphrase group -> the columns of each span
+    phrases: dict = field(default_factory=dict)        # paraphrase group -> columns
     numbers: list[tuple[int, Quantity]] = field(default_factory=list)
     names: list[tuple[int, Name]] = field(default_factory=list)               # (sentence, name)
     cites: tuple[Citation, ...] = ()
     contacts: tuple = ()
     dates: frozenset = frozenset()
     flat: str = ""
+    distinct: list[Quantity] = field(default_factory=list)                    # the different quantities of `numbers`,
+    which: np.ndarray|None = None                      # which of them each is,
+    sent_of: np.ndarray|None = None                    # and in which sentence
+    of_first: tuple|None = None                        # passages that have sentences, and the first sentence of each
+    window_table: tuple|None = None                    # (first and last sentence, passage, heading sentence or -1) of each window
 
     def span(self, s:int) -> slice:
         "The columns of a sentence."
@@ -119,12 +124,23 @@ def _add(S:Source, p:int, text:str, vectors:list) -> bool:
         for g in u.turned: S.columns.setdefault(("turned", g[0]), []).append((first + i, u))
     for a, b, groups in shared_paraphrases().spans(r.toks):
         if cols := [first + i for i, u in enumerate(r.units) if a <= u.first and u.stop <= b]:
-            for g in groups: S.phrases.setdefault(g, []).append(cols)
+            for g in groups: S.phrases.setdefault(g, set()).update(cols)
     S.numbers += [(s, q) for q in r.quantities]
     S.names += [(s, n) for n in find_names(text)]
     return True
 
 # %% ../nbs/15_support_parts.ipynb #ae32fac8
+def _tables(S:Source) -> None:
+    "What is asked of a source again and again, as arrays."
+    S.columns = {k: v if k[0] in ("other", "turned") and len(k) == 2 and isinstance(v[0], tuple) else np.array(v) for k, v in S.columns.items()}
+    S.phrases = {g: np.array(sorted(cols)) for g, cols in S.phrases.items()}
+    seen:dict = {}
+    S.which = np.array([seen.setdefault((q.value, q.upper, q.dimension, q.unit, q.bound, q.upper_bound, q.side, q.per, q.text), len(seen)) for _, q in S.numbers], int)
+    S.distinct = [S.numbers[int(i)][1] for i in np.unique(S.which, return_index=True)[1]]
+    S.sent_of = np.array([s for s, _ in S.numbers], int)
+    S.of_first = tuple(np.unique(np.array(S.of, int), return_index=True))
+    S.window_table = (np.array([(i[0], i[-1]) for _, i in S.windows], int).reshape(-1, 2), np.array([p for p, _ in S.windows], int), np.array([S.titles.get(p, -1) for p, _ in S.windows], int))
+
 @lru_cache(maxsize=256)
 def read_source(texts:tuple[str, ...]) -> Source:
     "A context, read; the last 256 are remembered."
@@ -143,6 +159,7 @@ def read_source(texts:tuple[str, ...]) -> Source:
             if nxt is not None: S.windows.append((p, (i, nxt)))
             if lead is not None and i > lead + 1: S.windows.append((p, (lead, i)))
     S.vectors = np.concatenate(vectors) if vectors else np.zeros((0, 256), np.float32)
+    _tables(S)
     S.cites = tuple(c for t in texts for c in find_citations(t))
     S.contacts = tuple(c for t in texts for c in find_contacts(t))
     S.dates = frozenset(tuple(map(int, m.groups())) for t in texts for m in DATE.finditer(t))

@@ -11,6 +11,7 @@ that the cells that follow exercise the module itself (this is what coverage is 
 import argparse, ast, os, re, sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Empty, Queue
 
 import nbformat
 from nbclient import NotebookClient
@@ -68,27 +69,51 @@ def same_text(old, new):
 
 def same(old, new): return len(old) == len(new) and all(map(same_text, old, new))
 
-def run(path, timeout, check, imported):
+SAVE = "import coverage; _c = coverage.Coverage.current(); _c and (_c.stop(), _c.save())"     # a kernel that is slow to end would be killed before it saves
+FRESH = """%reset -f
+import builtins, os, sys
+builtins.environ_at_first = getattr(builtins, "environ_at_first", dict(os.environ))
+os.environ.clear(); os.environ.update(builtins.environ_at_first); os.chdir({folder!r})
+if "matplotlib.pyplot" in sys.modules: sys.modules["matplotlib.pyplot"].close("all")
+del builtins, os, sys"""
+
+class Kernel:
+    "A kernel that runs notebooks one after the other; each begins with an empty namespace, what is imported stays loaded."
+    def __init__(self, timeout):
+        self.client = NotebookClient(nbformat.v4.new_notebook(), timeout=timeout, kernel_name="python3",
+                                     resources={"metadata": {"path": str(ROOT/"nbs")}}, extra_arguments=["--log-level=ERROR"])
+        self.open = self.client.setup_kernel(env=dict(os.environ, PYTHONHASHSEED="0", TQDM_DISABLE="1"))
+        self.open.__enter__()
+
+    def silently(self, source):
+        "Run what is no cell of the notebook."
+        nb, self.client.nb = self.client.nb, nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
+        self.client.execute_cell(self.client.nb.cells[0], 0); self.client.nb = nb
+
+    def begin(self, nb, folder):
+        self.client.reset_execution_trackers(); self.client.nb = nb
+        self.silently(FRESH.format(folder=str(folder.resolve())))
+
+    def close(self):
+        if any(k.startswith("COVERAGE_PROCESS") for k in os.environ): self.silently(SAVE)
+        self.open.__exit__(None, None, None)
+
+def run(path, kernel, check, imported):
     nb = nbformat.read(path, as_version=4)
     if skips_whole(nb): return []
     stored = [texts(c.get("outputs", [])) for c in nb.cells]
-    client = NotebookClient(nb, timeout=timeout, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}},
-                            extra_arguments=["--log-level=ERROR"])
     changed, instead = [], imported_cells(nb) if imported else {}
-    with client.setup_kernel(env=dict(os.environ, PYTHONHASHSEED="0", TQDM_DISABLE="1")):
-        for i, cell in enumerate(nb.cells):
-            if cell.cell_type != "code" or SKIP_CELL.search(cell.source): continue
-            source, cell.source = cell.source, instead.get(i, cell.source)
-            client.execute_cell(cell, i)
-            cell.source = source
-            cell.execution_count = None
-            for o in cell.outputs:
-                if "execution_count" in o: o.execution_count = None
-                o.get("metadata", {}).clear()
-            if check and not same(stored[i], texts(cell.outputs)): changed.append((i, stored[i], texts(cell.outputs)))
-        if any(k.startswith("COVERAGE_PROCESS") for k in os.environ):     # a kernel that is slow to end would be killed before it saves
-            nb.cells.append(nbformat.v4.new_code_cell("import coverage; _c = coverage.Coverage.current(); _c and (_c.stop(), _c.save())"))
-            client.execute_cell(nb.cells[-1], len(nb.cells) - 1); nb.cells.pop()
+    kernel.begin(nb, path.parent)
+    for i, cell in enumerate(nb.cells):
+        if cell.cell_type != "code" or SKIP_CELL.search(cell.source): continue
+        source, cell.source = cell.source, instead.get(i, cell.source)
+        kernel.client.execute_cell(cell, i)
+        cell.source = source
+        cell.execution_count = None
+        for o in cell.outputs:
+            if "execution_count" in o: o.execution_count = None
+            o.get("metadata", {}).clear()
+        if check and not same(stored[i], texts(cell.outputs)): changed.append((i, stored[i], texts(cell.outputs)))
     if not check:
         nb.metadata = nbformat.NotebookNode(kernelspec={"display_name": "python3", "language": "python", "name": "python3"})
         for c in nb.cells: c.metadata = nbformat.NotebookNode()
@@ -104,9 +129,14 @@ def main():
     args = ap.parse_args()
     args.check |= args.imported
     bad = 0
+    shared, kernels = args.imported, Queue()      # where the module itself is imported, one kernel may serve many notebooks
     def one(path):
-        try: return path, run(path, args.timeout, args.check, args.imported)
+        try: kernel = kernels.get_nowait()
+        except Empty: kernel = Kernel(args.timeout)
+        done = False
+        try: changed = run(path, kernel, args.check, args.imported); done = shared; return path, changed
         except CellExecutionError as e: return path, e
+        finally: kernels.put(kernel) if done else kernel.close()
     pool = ThreadPoolExecutor(args.jobs)
     for path, changed in pool.map(one, notebooks(args.names)):
         if isinstance(changed, CellExecutionError): bad += 1; print(f"FAIL {path}\n{changed}", file=sys.stderr); continue
@@ -114,6 +144,7 @@ def main():
             print(f"DIFF {path} cell {i}\n  stored: {old}\n  now:    {new}", file=sys.stderr)
         bad += bool(changed)
         print(f"{'ok  ' if not changed else 'DIFF'} {path}", flush=True)
+    while not kernels.empty(): kernels.get().close()
     return 1 if bad else 0
 
 if __name__ == "__main__": sys.exit(main())
