@@ -10,8 +10,9 @@ __all__ = ['State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'colloquial_
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
+from .answering import Answer, Assistant, answerer_for
 from .campus_search import CampusSearch
 from .colloquial import ColloquialTransformer
 from .core import ConfigError, Passage, Query, Run, progress
@@ -73,6 +74,7 @@ class SearchResult:
         rows = [f"**{self.query}** → {self.text}" + (f" (+ {', '.join(self.terms)})" if self.terms else "")]
         return "\n\n".join([*rows, *(f"{i}. {p.title or p.doc_id} ({s:.3f})" for i, (p, s) in enumerate(self.hits, 1))])
 
+# %% ../nbs/30_steps.ipynb #681abacb
 @dataclass(frozen=True)
 class System:
     "A named composition of steps over a corpus."
@@ -92,6 +94,15 @@ class System:
         "The `k` best passages for a query, with the rewritten query, the added terms and a trace entry for each step."
         state, trace = self._through(query, k)
         return SearchResult(query, state.text, state.terms, [(self.passages[d], s) for d, s in state.hits[:k]], trace)
+
+    @cached_property
+    def assistant(self) -> Assistant:
+        "What answers from the system's hits, without a model."
+        return answerer_for(list(self.passages.values()), search=self.search)
+
+    def answer(self, query:str, history:Sequence=()) -> Answer:
+        "An answer to a question, or why there is none; `history`: the turns before it, see `contextualize`."
+        return self.assistant.ask(query, history)
 
     def run(self, queries:Iterable[Query], k:int=100) -> Run:
         "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."

@@ -49,10 +49,10 @@ def imported_cells(nb):
             if module and c.cell_type == "code" and re.search(r"^#\|\s*exporti?s?\s*$", c.source, re.M)}
 
 def texts(outputs):
-    "What a reader sees of a cell as text: streams joined, the plain form of results."
+    "What a reader sees of a cell as text: what it printed, the plain form of results. Not stderr: whether a warning is told depends on what ran before."
     out, stream = [], ""
     for o in outputs:
-        if o.output_type == "stream": stream += o.text
+        if o.output_type == "stream": stream += o.text if o.name == "stdout" else ""
         elif "data" in o: out.append(o.data.get("text/markdown") or o.data.get("text/plain", ""))
     return [ADDRESS.sub("0x", t) for t in [stream, *out] if t]
 
