@@ -79,6 +79,7 @@ _ASKS = frozenset("어디 언제 얼마 왜 어떻게 얼마나 누구 며칠".s
 _SPOKEN = {("JC","랑"),("JC","이랑"),("JKB","랑"),("JKB","이랑"),("JKB","한테"),("JX","한테"),("JKB","한테서"),("NNB","거"),("NP","뭐"),("NP","머"),
            ("NP","이거"),("NP","그거"),("NP","저거"),("MAG","좀"),("MAG","되게"),("MAG","진짜"),("MAG","막"),("MAG","그냥"),("MAG","걍"),
            ("MAJ","근데"),("IC","뭐"),("XR","궁금"),("MAG","혹시"),("XR","궁금"),("VA","궁금하"),("NNG","감사"),("VA-I","고맙"),("VA","고맙"),("VX","싶"),("VV","모르"),("VV","어떡하"),("NP","나"),("NP","너"),("NP","저"),("NP","우리")}
+_SLANG = re.compile(r"어캄|어케|어캐|어카[지나냐]|우짬|우짜[지나냐]")
 _WRITTEN = {("NNG","여부"),("MAJ","및"),("NP","무엇"),("MM","어떠한"),("MAJ","또는"),("NNG","각호"),("NNB","등"),("XSN","별")}
 _WRITTEN_VERB = frozenset(("따르", "관하", "의하", "인하", "대하", "위하", "통하"))
 
@@ -114,6 +115,7 @@ def _register(text:str, toks:Sequence[Token], ends:list[tuple[int, str]]) -> tup
         elif g == "noun" and (spoken or "?" in text or toks[i].tag == "EF"): add(-2, "구어의 명사형 종결")
     if asks := [t.form for t in toks if t.form in _ASKS and t.tag in ("NP", "MAG", "NNG")]: add(-.7*len(asks), "의문사 " + ", ".join(dict.fromkeys(asks)))
     if spoken: add(-1.5*len(spoken), "구어 낱말 " + ", ".join(dict.fromkeys(spoken)))
+    if slang := _SLANG.findall(text): add(-3, f"구어의 줄임말 '{slang[0]}'")
     if chat := _CHAT.findall(text): add(-2, f"채팅 표시 '{chat[0]}'")
     written = [t.form for t in toks if (t.tag, t.form) in _WRITTEN or (t.tag == "VV" and t.form in _WRITTEN_VERB)]
     if written: add(1.5*min(len(written), 2), "문어 낱말 " + ", ".join(dict.fromkeys(written)))

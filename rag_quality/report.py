@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .core import atomic_write
 from .data import write_run
-from .experiment import Experiment
+from .experiment import BEFORE, Experiment
 from .metrics import Comparison, Interval, number, signed
 
 # %% ../nbs/40_report.ipynb #c0538e1c
@@ -39,12 +39,13 @@ def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
     "Header and rows of one slice, as text."
     e, main = experiment, experiment.measures[0]
     names = [r.system for r in e.rows if r.slice == slice]
-    out = [["", *e.measures, f"앞 단계 대비 {main}", f"before 대비 {main}", "MDE"]]
+    ladder = names[0] == BEFORE              # its last row is the default pipeline; an ablation has no such row
+    out = [["", *e.measures, f"{'앞 단계' if ladder else '견준 체계'} 대비 {main}", f"{names[0]} 대비 {main}", "MDE"]]
     for i, name in enumerate(names):
         back = e.versus(e.adds_to[name], name, main, slice) if i else None
         first = e.versus(names[0], name, main, slice) if i else None
         used = name in e.adds_to.values()
-        out.append([name + (" (기본)" if i == len(names) - 1 else "" if used else " (뺌)"), *(_cell(e.row(name, slice).intervals[m]) for m in e.measures),
+        out.append([name + ("" if not ladder or used else " (기본)" if i == len(names) - 1 else " (뺌)"), *(_cell(e.row(name, slice).intervals[m]) for m in e.measures),
                     _change(back), _change(first), number(first.mde) if first and first.n else ""])
     return out
 
