@@ -48,6 +48,7 @@ def main(argv):
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("data", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--show", type=int, default=0); ap.add_argument("--errors", action="store_true")
     args = ap.parse_args(argv); data = args.data or bundle_path("hanbit")
+    if (data/"regs").is_dir(): data = data/"regs"     # the folder that holds it will do, too
     if not (data / "needs.jsonl").is_file(): print(f"파일이 없습니다: {data / 'needs.jsonl'}", file=sys.stderr); return 2
     needs = [n for n in read(data / "needs.jsonl") if n.get("answer") and n.get("relevant")][::10 if args.slice else 1]
     corpus = {d["_id"]: f"{d['title']}\n{d['text']}" for d in read(data / "corpus.jsonl")}
