@@ -57,9 +57,11 @@ def quiet_loading(name:str):   # as the user knows it, for the errors
     hf = quiet_import("transformers.utils.logging", "dense")
     kept, bars = _Collected(), hf.is_progress_bar_enabled()
     loggers = [logging.getLogger(n) for n in ("transformers", "sentence_transformers", "FlagEmbedding")]
-    before = [(l.handlers[:], l.level, l.propagate) for l in loggers]
-    hf.disable_progress_bar()
-    for l in loggers: l.handlers, l.propagate = [kept], False; l.setLevel(logging.WARNING)
+    below = [l for n, l in list(logging.root.manager.loggerDict.items()) if isinstance(l, logging.Logger) and n.startswith(tuple(f"{r.name}." for r in loggers))]
+    before, silenced = [(l, l.handlers[:], l.level, l.propagate, l.disabled) for l in (*loggers, *below)], logging.root.manager.disable
+    hf.disable_progress_bar(); logging.disable(logging.NOTSET)      # whoever silenced these libraries must not silence what is missing
+    for l in loggers: l.handlers, l.propagate, l.disabled = [kept], False, False; l.setLevel(logging.WARNING)
+    for l in below: l.handlers, l.propagate, l.disabled = [], True, False; l.setLevel(logging.NOTSET)
     try:
         with warnings.catch_warnings(): warnings.simplefilter("ignore"); yield
     except RagQualityError: raise
@@ -67,7 +69,8 @@ def quiet_loading(name:str):   # as the user knows it, for the errors
         how = " 그 코드를 믿는다면 trust_remote_code=True를 주세요." if "custom code" in str(e) else ""
         raise ConfigError(f"{name}: 모델을 읽을 수 없습니다 ({_one_line(e)}).{how}") from e
     finally:
-        for l, (handlers, level, propagate) in zip(loggers, before): l.handlers, l.propagate = handlers, propagate; l.setLevel(level)
+        logging.disable(silenced)
+        for l, handlers, level, propagate, disabled in before: l.handlers, l.propagate, l.disabled = handlers, propagate, disabled; l.setLevel(level)
         if bars: hf.enable_progress_bar()
     lost = [k for k in re.findall(r"^\s*(\S.*?)\s*\|\s*MISSING", kept.text, re.M) if not k.startswith("pooler.")]
     if lost: raise ConfigError(f"{name}: 가중치 {len(lost)}가지가 파일에 없습니다(예: {lost[0]}). 난수로 채워 쓰지 않습니다. 모델을 다시 받으세요.")
