@@ -14,6 +14,7 @@ from rag_quality.campus_search import KNOWN, SHARES, CampusSearch, _scaled
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.metrics import compare, evaluate, interval
+from rag_quality.retrieval import BM25Index
 from rag_quality.rewriter import SURE
 
 BEFORE, AFTER = "+ neighbours", "+ regulation"     # the default pipeline without, and with, what it knows
@@ -37,7 +38,7 @@ def gate(folder):
     "Colloquial nDCG@10 (AutoRAG: all queries; also its first hits) for other thresholds and shares, one changed at a time."
     parts = {"regs": load_collection(folder/"regs"), "hanbit dev": bundled().split("dev"), "AutoRAG": load_collection(folder/"autorag")}; rows = {}
     for name, c in parts.items():
-        systems = {s.name: s for s in pipeline(c)}; campus = systems["+ campus knowledge"].steps[-1].apply.__closure__; campus = next(x.cell_contents for x in campus if isinstance(x.cell_contents, CampusSearch)); out = rows[name] = []
+        systems = {s.name: s for s in pipeline(c)}; campus = CampusSearch(BM25Index(c.passages), None, c.passages); out = rows[name] = []
         for q in c.judged:
             if q.metadata.get("register") == "formal": continue
             s, at, old = campus.rewriter.suggest(q.text), {d: i for i, d in enumerate(campus.bm25.doc_ids)}, np.zeros(len(c.passages))

@@ -6,7 +6,7 @@
 __all__ = ['FILE', 'pack_encoder', 'CampusEncoder']
 
 # %% ../nbs/08_campus_encoder.ipynb #8f240a97
-import io, json, zipfile
+import json, zipfile
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 
 from .core import ConfigError, bundle_path, content_hash
 from .encoders import KiwiEncoder
-from .kiwi_encoder import morpheme_space
+from .kiwi_encoder import _bags, morpheme_space
 from .korean import shared_kiwi
 from .tokens import TokenTable, analyze_corpus, pack_words, unpack_words
 
@@ -89,9 +89,6 @@ class CampusEncoder:
 
     def encode_corpus(self, texts:Iterable[str], *, cache:bool=True) -> np.ndarray:
         "`encode` for the texts of a collection: their analysis may be kept on disk."
-        from scipy.sparse import csr_matrix
-        table = analyze_corpus(texts, cache=cache); counts = self.kiwi.counts(table); used = np.flatnonzero(counts)
-        rows, ids = table.select(counts)
-        bags = csr_matrix((np.ones(len(ids)), (rows, (np.cumsum(counts) - 1)[ids])), shape=(len(table), len(used))).sqrt()
-        out = bags @ self.word_vectors(table, used)
+        table = analyze_corpus(texts, cache=cache); used = np.flatnonzero(self.kiwi.counts(table))
+        out = _bags(table, used) @ self.word_vectors(table, used)
         return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)

@@ -15,7 +15,7 @@ def explain(systems, query:str, k:int=5) -> dict:
     from rag_quality.rewriter import shared_rewriter
     final = systems[-1].search(query, 100); shown = final.hits[:k]; ranks = {}
     for s in systems:
-        at = {p.doc_id: i for i, (p, _) in enumerate(s.search(query, 100).hits, 1)}; ranks[s.name] = [at.get(p.doc_id) for p, _ in shown]
+        at = {p.doc_id: i for i, (p, _) in enumerate((final if s is systems[-1] else s.search(query, 100)).hits, 1)}; ranks[s.name] = [at.get(p.doc_id) for p, _ in shown]
     seen = analyze_query(query); suggested = shared_rewriter().suggest(query)
     return {"query": query, "text": final.text, "terms": list(final.terms), "reading": list(seen.reasons),
             "steps": [{"name": t.name, "input": t.input, "output": t.output, "reason": t.reason, "ms": round(t.ms, 2)} for t in final.trace],

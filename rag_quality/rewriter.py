@@ -6,13 +6,13 @@
 __all__ = ['EYES', 'NEAREST', 'SPREAD', 'SURE', 'Suggestion', 'regulation_words', 'gather', 'QueryRewriter', 'shared_rewriter']
 
 # %% ../nbs/08_rewriter.ipynb #dfe3e304
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from .bank import Need, bank_hash, load_bank
+from .bank import Need, load_bank
 from .campus_encoder import CampusEncoder
 from .core import ConfigError, Passage, nfc
 from .formality import detect_formality
@@ -59,7 +59,7 @@ class QueryRewriter:
         self.vector = lru_cache(maxsize=1000)(lambda text: self.encoder.encode([text])[0])      # a query in the encoder's space
         if not self.needs: raise ConfigError("보기(needs)가 하나도 없습니다.")
         lay = [(l.text, i) for i, n in enumerate(self.needs) for l in n.lay]
-        self._of = np.array([i for _, i in lay]); self._first = np.flatnonzero(np.r_[True, np.diff(self._of) > 0])
+        self._first = np.flatnonzero(np.r_[True, np.diff([i for _, i in lay]) > 0])      # each need's first wording
         X = self.encoder.encode_corpus([t for t, _ in lay] + [n.regulation_text for n in self.needs])
         self._lay, self._formal = X[:len(lay)], X[len(lay):]
         self._index = BM25Index([Passage(n.need_id, " ".join([*(l.text for l in n.lay), n.regulation_text])) for n in self.needs])

@@ -17,7 +17,7 @@ from .core import ConfigError, load_config, nfc
 from .exact_search import check_k
 from .formality import detect_formality, query_tokens
 from .korean import stop_morphemes
-from .query_topics import find_topics
+from .query_topics import _key, find_topics
 
 # %% ../nbs/08_synonyms.ipynb #e8650b18
 _TAGS = frozenset("NNG NNP NNB NR VV VA XR MAG SL SN MM XSN XPN".split())
@@ -32,7 +32,6 @@ class Word:
 
 @lru_cache(maxsize=1)
 def _stop() -> frozenset[str]: return stop_morphemes() | _LIGHT
-def _key(form:str, tag:str) -> str: return f"{form}/{tag[0]}" if len(form) == 1 and form >= "가" else form.lower()
 
 def lay_words(text:str) -> tuple[Word, ...]:
     "The content morphemes of a text in the form in which entries know them; what says nothing by itself is left out."
