@@ -54,13 +54,14 @@ def with_terms(query:str, said:str   # as the search rewrote it
 class Assistant:
     "Answers questions over a collection: routed, validated, cited, filtered; or says that it cannot."
     def __init__(self, passages:Sequence[Passage], search:Callable, *,   # search: (query, k) -> [(Passage, score)], or an object with `hits` and the rewritten `text`
-                 answerer=None, validator=None, scorer=None, filter=None, k:int=5, max_retries:int=2, time_limit_s:float=60, budget=None):
+                 answerer=None, validator=None, scorer=None, filter=None, k:int=5, max_retries:int=2, time_limit_s:float=60, budget=None,
+                 gate:bool=True):    # ask first whether a regulation is wanted and whether what was found answers; False: answer always
         if not callable(search): raise ConfigError(f"search={search!r:.60}: (질의, k)를 받아 [(Passage, 점수)]를 돌려주는 함수여야 합니다.")
         if isinstance(k, bool) or not isinstance(k, int) or k < 1: raise ConfigError(f"k={k!r}: 1 이상의 정수여야 합니다.")
         self.passages, self.search, self.k = passages, search, k
         self.answerer, self.validator = answerer or ExtractiveAnswerer(), validator or FaithfulnessValidator()
         self.scorer, self.filter = scorer or KnowingScorer(passages), filter or HallucinationFilter()
-        self.own = own_names(passages)                        # another university's matters are not ours
+        self.own, self.gate = own_names(passages), gate        # another university's matters are not ours
         self.options = dict(max_retries=max_retries, time_limit_s=time_limit_s, budget=budget)
 
     def ask(self, query:str, history:Sequence=()) -> Answer:
@@ -68,16 +69,16 @@ class Assistant:
         if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
         text = nfc(query).strip()[:2000]; text = contextualize(text, history).text if history else text
         need = needs_retrieval(text, own=self.own)
-        if not need.needed: return talk_answer(text, need.kind, need.reason)
+        if self.gate and not need.needed: return talk_answer(text, need.kind, need.reason)
         found = self.search(text, max(self.k, 8)); hits = [p for p, _ in hits_of(found)]
         said = getattr(found, "text", None) or text               # as the pipeline rewrote it
         context = hits[:self.k]
-        relevance = self.scorer.score_context(text, context, also=said if said != text else None)
-        way = route(relevance.score) if context else "fallback"
-        meta = {"query_text": said, "relevance": relevance.score, "route": way}
-        if way == "fallback": return self._fallback(text, hits, relevance.reason, **meta)
+        relevance, why = (judged.score, judged.reason) if self.gate and (judged := self.scorer.score_context(text, context, also=said if said != text else None)) else (None, "찾은 조문이 없습니다.")
+        way = (route(relevance) if self.gate else "answer") if context else "fallback"
+        meta = {"query_text": said, "relevance": relevance, "route": way}
+        if way == "fallback": return self._fallback(text, hits, why, **meta)
         if way == "uncertain": context = context[:FEW]
-        answer = generate_answer_with_validation_sync(with_terms(text, said) if getattr(self.answerer, 'method', '') == 'extractive' else said, context, answerer=self.answerer, validator=self.validator, relevance=relevance.score, fallback=lambda why: self._fallback(text, hits, why), **self.options)
+        answer = generate_answer_with_validation_sync(with_terms(text, said) if getattr(self.answerer, 'method', '') == 'extractive' else said, context, answerer=self.answerer, validator=self.validator, relevance=relevance, fallback=lambda why: self._fallback(text, hits, why), **self.options)
         if answer.abstained and answer.metadata.get("method") != "fallback": answer = self._fallback(text, hits, answer.metadata.get("reason", ""), attempts=answer.metadata.get("attempts", []))
         return finished(answer, context, NOTICE_KO if way == "uncertain" else "", self.filter).with_(**meta)
 
