@@ -23,9 +23,8 @@ from rag_quality.splitting import split_sentences
 from rag_quality.support_claims import cited_claims
 
 KINDS = {"number": "수·금액·비율", "period": "기한·기간", "bound": "이내·이상·전후", "article": "조 번호(있는 조)", "absent": "조 번호(없는 조)", "regulation": "규정 이름", "office": "부서·직위·기구", "document": "서류", "modality": "할 수 있다·해야 한다", "negation": "된다·안 된다"}
-BOUNDS = (("이내", "이후"), ("이상", "미만"), ("이하", "초과"), ("미만", "이상"), ("초과", "이하"), ("전까지", "후부터"))
-MODAL = ((r"(?<=[을ㄹ-힣]) 수 있(?=습니다|고|으며|지만|는데|으나)", None), )
-_MUST, _MAY = re.compile(r"해야 (?=합니다|하고|하며)"), re.compile(r"할 수 있(?=습니다|고|으며|지만|으나)")
+BOUNDS = (("이내", "이상"), ("이상", "미만"), ("이하", "초과"), ("미만", "이상"), ("초과", "이하"), ("전까지", "후부터"))
+JOSA = (("을", "를"), ("이", "가"), ("은", "는"), ("과", "와"), ("으로", "로"))
 
 def read(path): return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip()]
 
@@ -35,14 +34,22 @@ def wilson(hits, n, z=1.96):
     p = hits/n; m = (p + z*z/2/n)/(1 + z*z/n); d = z*sqrt(p*(1-p)/n + z*z/4/n/n)/(1 + z*z/n)
     return f"{p:.3f} [{max(0, m-d):.3f}, {min(1, m+d):.3f}] (n {n})"
 
+def josa(word, rest):
+    "The text after a name, its particle as the name's last syllable wants it."
+    final = "가" <= word[-1] <= "힣" and (ord(word[-1]) - 0xAC00) % 28
+    for a, b in JOSA:
+        for p in (a, b):
+            if rest.startswith(p) and not re.match("[가-힣]", rest[len(p):]): return (b if not final or p in ("으로", "로") and final == 8 else a) + rest[len(p):]
+    return rest
+
 def _numbered(q, rng):
     "The quantity with another number, or None."
     m = re.search(r"\d[\d,]*(?:\.\d+)?", q.text)
     if not m: return None
     v = float(m[0].replace(",", ""))
     if v == 0: return None
-    options = [v*2, v*3, v+1, v+2] + ([v/2] if v % 2 == 0 and v > 2 else []) if v == int(v) else [round(v + .5, 2), round(v + .25, 2), round(v - .25, 2)]
-    new = rng.choice(options); s = f"{int(new):,}" if new == int(new) and "," in m[0] else str(int(new)) if new == int(new) and v == int(v) else f"{new:g}"
+    options = [v*2, v*3, v+1, v+2] + ([v/2] if v % 2 == 0 and v > 2 else []) if "." not in m[0] else [v + .5, v + 1]
+    new = rng.choice(options); s = f"{int(new):,}" if new == int(new) and "," in m[0] else f"{new:.{len(m[0].partition('.')[2])}f}"
     return q.text[:m.start()] + s + q.text[m.end():] if s != m[0] else None
 
 def plants(text, rng, articles, names):
@@ -53,7 +60,7 @@ def plants(text, rng, articles, names):
         kind = "period" if q.dimension in ("duration", "workday", "date", "clock", "night") else "number"
         if new := _numbered(q, rng): out.append((kind, q.start, q.end, new))
         for a, b in BOUNDS:
-            if q.text.endswith(a): out.append(("bound", q.end - len(a), q.end, b))
+            if q.text.endswith(a): out.append(("bound", q.end - len(a), q.end, "이후" if a == "이내" and kind == "period" else b))
     for c in cites:
         m = re.search(r"제\s?(\d+)\s?조(?:의\s?\d+)?", text[c.start:c.end]); regulation = c.regulation.replace(" ", "")
         if not m or not regulation: continue
@@ -83,7 +90,7 @@ def planted(answers, corpus, per=3, seed=0):
     for i, text in enumerate(answers):
         rng = random.Random(f"{seed}:{i}"); seen = defaultdict(int); found = plants(text, rng, articles, defaultdict(list, names)); rng.shuffle(found)
         for kind, a, b, new in found:
-            if seen[kind] < per and text[a:b] != new: seen[kind] += 1; out.append((i, kind, text[:a] + new + text[b:], a))
+            if seen[kind] < per and text[a:b] != new: seen[kind] += 1; out.append((i, kind, text[:a] + new + (josa(new, text[b:]) if kind in ("office", "document") else text[b:]), a))
     return out
 
 def load(data, split):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COMPONENTS', 'DEFAULT_ON', 'VAGUE', 'RERANKED', 'checked_components', 'Parts', 'hyde_step', 'rerank_step',
-           'search_steps', 'TopPassage', 'Unchecked', 'accept_all', 'without_citations', 'OwnPipeline']
+           'search_steps', 'TopPassage', 'Unchecked', 'accept_all', 'without_citations', 'regenerated', 'OwnPipeline']
 
 # %% ../nbs/30_components.ipynb #4ceed6a9
 import threading, time
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from .answering import Answer, Assistant, ExtractiveAnswerer, LLMAnswerer
+from .answering import Answer, Assistant, ExtractiveAnswerer, LLMAnswerer, finished
 from .campus_search import SHARES, CampusSearch
 from .citations_given import given_citations
 from .colloquial import ColloquialTransformer
@@ -147,6 +147,15 @@ def without_citations(answer:Answer) -> Answer:
     return answer.with_(content="".join([*out, answer.content[at:]]).strip() or answer.content, citations=())
 
 # %% ../nbs/30_components.ipynb #6143cf46
+def regenerated(own:"OwnPipeline", query:str, answer:Answer, failed:Sequence[str]   # claims
+               ) -> Answer|None:
+    "Another answer from the same passages, less the claims that failed a check; None where there is none."
+    answerer, kept = own.assistant.answerer, {k: v for k, v in answer.metadata.items() if k in ("relevance", "route", "trace")}
+    if isinstance(answerer, TopPassage) or answer.abstained or not answer.contexts: return None
+    again = answerer.answer(query, list(answer.contexts), strict=list(failed))
+    if not again.abstained: again = finished(again, list(answer.contexts), answer.metadata.get("notice") or "", own.assistant.filter)
+    return (again if "citations" in own.on else without_citations(again)).with_(**kept)
+
 class OwnPipeline:
     "Our search and answering over a collection, with switches; a `Target` for tests and a `Switchable` for diagnosis."
     kind = "own"
@@ -185,3 +194,5 @@ class OwnPipeline:
         if "citations" not in self.on and not answer.abstained: answer = without_citations(answer)
         first = [t for t in self._local.trace if t.input][:len(self.system.steps) or 1]
         return answer.with_(trace=[{"step": t.name, "input": t.input, "output": t.output, "reason": t.reason, "elapsed_ms": round(t.ms, 3)} for t in first])
+
+    def regenerate(self, query:str, answer:Answer, failed:Sequence[str]) -> Answer|None: "See `regenerated`."; return regenerated(self, query, answer, failed)

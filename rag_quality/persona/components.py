@@ -79,6 +79,7 @@ def contribution(component:str, state:str, without:Scores, with_:Scores, measure
     c = compare(without, with_, measure, seed=seed); known = c.low is not None
     if not c.n: verdict, why = "none", "함께 잰 질문이 없습니다."
     elif acted == 0: verdict, why = "none", f"발동 안 됨: {c.n}개 질문에서 끄고 켠 결과가 모두 같습니다."
+    elif known and c.low * c.high > 0 and c.p >= .05: verdict, why = "none", f"효과 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 질문이 적어 우연과 가를 수 없습니다 (p = {c.p:.2f})."
     elif known and c.low > 0: verdict, why = "positive", "켜면 낫습니다: 구간이 0보다 위에 있습니다."
     elif known and c.high < 0: verdict, why = "negative", "켜면 나빠집니다: 구간이 0보다 아래에 있습니다."
     else: verdict, why = "none", (f"효과 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 " + ("구간이 0을 품습니다." if known else "구간을 낼 만큼 질문이 없습니다."))
@@ -107,12 +108,17 @@ class Contributions:
 
 def _plus(x) -> str: return "–" if x is None else f"{x:+.3f}"
 
+# %% ../../nbs/persona/10_components.ipynb #41aa0b88
 class ComponentAnalyzer:
     "Switches the components of a system and measures what changes."
     def __init__(self, system, *, passages:Iterable[Passage]=(), measure:str="nDCG@10", k:int=10, n_answers:int=12, seed:int=0):
         parse_measures(measure)
         self.system, self.passages, self.measure, self.k, self.n_answers, self.seed = system, {p.doc_id: p for p in passages}, measure, k, n_answers, seed
-        self._found = {}                       # (components on, query_id) -> (doc_ids, scores)
+        self._found = {}                       # (components on, query_id) -> doc_id -> minus its rank
+
+    def analyze(self, queries, dialogues=(), **options) -> "Contributions": "Every component switched once; see the function `analyze`."; return analyze(self, queries, dialogues, **options)
+
+    def shapley(self, queries, **options) -> "Shapley": "Shapley values; see the function `shapley`."; return shapley(self, queries, **options)
 
     @property
     def why_not(self) -> str:
@@ -121,10 +127,10 @@ class ComponentAnalyzer:
         return "" if self.system.components else "끄고 켤 수 있는 부품이 없습니다."
 
     def _search(self, system, key, q) -> dict[str, float]:
-        "doc_id -> score; a 항 counts for the 조 that is judged."
+        "doc_id -> minus its rank; a 항 counts for the 조 that is judged."
         if (key, q.id) not in self._found:
             out: dict[str, float] = {}
-            for p, s in hits_of(system.search(q.text, self.k)): out.setdefault(p.doc_id if p.doc_id in q.relevant else p.metadata.get("parent", p.doc_id), s)
+            for n, (p, _) in enumerate(hits_of(system.search(q.text, self.k))): out.setdefault(p.doc_id if p.doc_id in q.relevant else p.metadata.get("parent", p.doc_id), float(-n))     # the order counts, whatever the scores are
             self._found[key, q.id] = out
         return self._found[key, q.id]
 
@@ -151,7 +157,7 @@ def _turns(analyzer, on, dialogues:Sequence[Dialogue]) -> tuple[Scores, dict]:
                 a = system.answer(t.user, tuple(history)); name = f"{d.id}-t{t.number}"; said[name] = (a.content, a.citations)
                 right = [p for i, p in analyzer.passages.items() if t.relevant.get(i, t.relevant.get(p.metadata.get("parent"), 0)) >= 2]
                 out[name] = float(not a.abstained and bool(cited_docs(a, right)))
-            history += [{"role": "user", "content": t.user}, {"role": "assistant", "content": t.exchange.answer.content if t.exchange.answer else ""}]
+            history.append({"user": t.user, "assistant": t.exchange.answer.content if t.exchange.answer else ""})
     return Scores({"answered_rightly": out}), said
 
 def analyze(analyzer:ComponentAnalyzer, queries:Sequence[PersonaQuery], dialogues:Sequence[Dialogue]=(), *, answers:Mapping=(), components:Iterable[str]|None=None) -> Contributions:
@@ -190,6 +196,7 @@ class Shapley:
     def _repr_markdown_(self) -> str:
         return "\n".join([f"샤플리 값 ({self.method}, n = {self.n}, 합 {_plus(self.total)})\n", "| 부품 | 값 | 95 % 구간 | 표본오차 |", "|---|---|---|---|"] + [f"| {r['label']} | {_plus(r['value'])} | {_plus(r['low'])} – {_plus(r['high'])} | {'0' if r['se'] is None else format(r['se'], '.4f')} |" for r in self.rows()])
 
+# %% ../../nbs/persona/10_components.ipynb #71c83828
 def shapley(analyzer:ComponentAnalyzer, queries:Sequence[PersonaQuery], *, components:Iterable[str]|None=None,   # None: those that act on what is found
             budget:int=64       # subsets that may be measured
            ) -> Shapley:
@@ -222,6 +229,7 @@ def shapley(analyzer:ComponentAnalyzer, queries:Sequence[PersonaQuery], *, compo
 
 def _short(x): return None if x is None else round(x, 6)
 
+# %% ../../nbs/persona/10_components.ipynb #521140cf
 def _sampled(players, step, seen, budget, rng) -> tuple[dict, dict, int]:
     "Per-query means over random orders and their reverses, until the budget of subsets is spent; standard errors over the pairs."
     draws = {c: [] for c in players}

@@ -7,7 +7,7 @@ __all__ = ['scope_of', 'Title', 'read_title', 'stands_alone', 'listed', 'owned',
 
 # %% ../../nbs/persona/02_matters.ipynb #53e70c67
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..fallback import has_final
@@ -22,7 +22,7 @@ def scope_of(regulation:str) -> tuple[str, ...]:
     name = _KIND.sub("", regulation.strip())
     if name == regulation.strip() or re.search(r"(?:대학교|대학|학교|대학원대학교)$", name): return ()
     while (shorter := _DOING.sub("", name).rstrip()) and shorter != name: name = re.sub(r"\s*(?:및|[·ㆍ])$", "", shorter)
-    parts = [re.sub(r"의$", "", p) for p in _AND.split(name) if p]
+    parts = [re.sub(r"의$", "", _DOING.sub("", p) or p) for p in _AND.split(name) if p]
     return tuple(p for p in parts if len(p) > 1)
 
 # %% ../../nbs/persona/02_matters.ipynb #a231e554
@@ -36,6 +36,7 @@ class Title:
     "A title, read."
     matters: tuple[str, ...]                  # '연가의 이월', '연가의 보상'; never empty
     asks: tuple[tuple[str, str], ...] = ()    # (facet, its word) that the title names itself
+    whole: str = ""                           # all of them together: '연가의 이월 및 보상'
 
 def _spread(base:str) -> tuple[str, ...]:
     "'연가의 이월 및 보상' -> both with their owner; '퇴사 및 생활관비의 반환' -> as they stand."
@@ -46,10 +47,10 @@ def _spread(base:str) -> tuple[str, ...]:
 def read_title(title:str) -> Title:
     "The matters of a title, and what it says is settled about them."
     text = re.sub(r"\s+등(?=에|의|$)", "", re.sub(r"\s+", " ", title)).strip(); m = _TAIL.match(text)
-    if not m or not m["asks"]: return Title(_spread(text))
+    if not m or not m["asks"]: return Title(_spread(text), (), text)
     words = tuple((_FACET[w], w) for w in re.findall("|".join(sorted(_FACET, key=len, reverse=True)), m["asks"]))
     base = re.sub(r"\s*(?:및|[·ㆍ,]|(?<=[가-힣])[와과])$", "", m["base"].strip())
-    return Title(_spread(base) if base else ("",), words)
+    return Title(_spread(base) if base else ("",), words, base)
 
 # %% ../../nbs/persona/02_matters.ipynb #a51e305e
 _GENERIC = frozenset("""신청 선발 지급 결과 통보 추천 배정 결정 심사 심의 선정 변경 취소 포기 연장 반환 반납 납부 처리 조치 접수 조사 제한 금지 준수 사항 준수사항 의무 책무 자격 대상 방법 절차 기준 사유 종류 구분 조직 구성 업무 운영 관리 평가 기간 시간 근로 이용 사용 허가 정산
@@ -58,9 +59,10 @@ _GENERIC = frozenset("""신청 선발 지급 결과 통보 추천 배정 결정 
 
 def _words(matter:str) -> list[str]: return [re.sub(r"(?:에\s?대한|에\s?따른|의|와|과)$", "", w) for w in matter.split()]
 
-def stands_alone(matter:str) -> bool:
+def stands_alone(matter:str, common:Callable[[str], bool]=lambda word: False   # is a word used by many regulations?
+                ) -> bool:
     "Whether a matter says of what it is, without the regulation's name."
-    return any(w not in _GENERIC and len(w) > 1 for w in _words(matter))
+    return any(w not in _GENERIC and len(w) > 1 and not common(w) for w in _words(matter))
 
 # %% ../../nbs/persona/02_matters.ipynb #d02b0537
 def listed(words:Sequence[str]) -> str:
@@ -78,6 +80,8 @@ def owned(scope:str, matter:str) -> str:
 def phrase(scope:str, matter:str, asks:Sequence[str]) -> str:
     "'도서관 관외대출의 책수와 기간': what is asked, as a noun phrase that stands alone."
     about = owned(scope, matter); last = about.split()[-1] if about else ""
-    asks = [a for a in (re.sub(rf"^{re.escape(last)}\s?(?=[가-힣])", "", a) if len(last) > 1 else a for a in asks) if a]
+    asks = [a for a in (re.sub(r"^(\S+)\s(?=\S)", lambda m: "" if last.endswith(m[1]) else m[0], a) for a in asks) if a and a != last]
     if not asks: return about
-    return f"{about}{' ' if re.search(r'의 ', about) or about.endswith(asks[0]) else '의 '}{listed(asks)}"
+    if asks[0] == "제한": return f"{about}{'이' if has_final(about) else '가'} 제한되는 경우" + (f"와 {listed(asks[1:])}" if asks[1:] else "")
+    if len(asks[0].split()) > 2: return f"{re.sub(r'의 (?=[^ ]+$)', ' ', about)} 시 {listed(asks)}" if last in _GENERIC else f"{about}의 {listed(asks)}"
+    return f"{about}{' ' if re.search(r'의 ', about) or last in _GENERIC else '의 '}{listed(asks)}"

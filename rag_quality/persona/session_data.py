@@ -15,14 +15,14 @@ from pathlib import Path
 
 from ..core import ConfigError, log
 from ..metrics import Comparison, Interval, Scores, compare, interval
+from .components import LABELS
 from .records import DIFFICULTIES
 
 # %% ../../nbs/persona/14_session_data.ipynb #3e7a47fb
 SCORED = ("success", "partial", "failure", "refused")
 VERDICTS = {"success": "성공", "refused": "바른 거절", "partial": "부분 성공", "failure": "실패", None: "채점 안 됨"}
 DIMENSIONS = {"accuracy": ("정확성", 1.), "completeness": ("완전성", 1.), "relevance": ("관련성", 1.), "citation": ("출처 명시", 1.), "practicality": ("실용성", .5), "actionability": ("행동 가능성", .5)}
-COMPONENTS = {"self_rag": "Self-RAG 관문", "hyde": "HyDE", "corrective": "Corrective RAG", "hybrid": "하이브리드 검색", "reranker": "재순위", "query_analysis": "질의 분석", "expansion": "동적 질의 확장", "fact_check": "팩트체크",
-              "answerer": "답 만들기", "citations": "출처 달기", "memory": "대화 기억", "index": "색인", "context": "맥락 짜기", "endpoint": "응답 체계"}
+COMPONENTS = LABELS
 _KEYED = {"scores": lambda r: (r["id"], r.get("method", "")), "traces": lambda r: (r["id"], r.get("step"), json.dumps(r.get("input"), ensure_ascii=False))}
 
 def _rows(path:Path, problems:list) -> list[dict]:
@@ -83,6 +83,7 @@ class SessionData:
         if v in SCORED: return v
         return "failure" if (self.answers.get(id) or self.turns.get(id) or {}).get("error") else None
 
+# %% ../../nbs/persona/14_session_data.ipynb #a30757fc
 def read_session(folder:str|Path) -> SessionData:
     "Read a session folder; what is missing is empty, what is broken is left out and named."
     folder, bad = Path(folder), []
