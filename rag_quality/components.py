@@ -146,7 +146,6 @@ def without_citations(answer:Answer) -> Answer:
         out.append(answer.content[at:g.start].rstrip(" ")); at = g.end
     return answer.with_(content="".join([*out, answer.content[at:]]).strip() or answer.content, citations=())
 
-# %% ../nbs/30_components.ipynb #6143cf46
 def regenerated(own:"OwnPipeline", query:str, answer:Answer, failed:Sequence[str]   # claims
                ) -> Answer|None:
     "Another answer from the same passages, less the claims that failed a check; None where there is none."
@@ -156,6 +155,7 @@ def regenerated(own:"OwnPipeline", query:str, answer:Answer, failed:Sequence[str
     if not again.abstained: again = finished(again, list(answer.contexts), answer.metadata.get("notice") or "", own.assistant.filter)
     return (again if "citations" in own.on else without_citations(again)).with_(**kept)
 
+# %% ../nbs/30_components.ipynb #6143cf46
 class OwnPipeline:
     "Our search and answering over a collection, with switches; a `Target` for tests and a `Switchable` for diagnosis."
     kind = "own"

@@ -28,13 +28,13 @@ def _object(clause:str) -> str:
     "The noun that the verb at the end of a clause takes; '' where it is one of several, or another verb's."
     m = None
     for m in re.finditer(r"(?P<n>[가-힣]{2,12}?)(?:을|를)(?=\s)", clause): pass
-    if not m or m["n"] in _LIGHT or re.search(r"[가-힣](?:하여|하고|받아|거쳐|고|며|서|한|하는|된|은|는|면)\s", clause[m.end():]): return ""
-    return "" if re.search(r"(?:및|,|과|와|이나|또는)\s*$", clause[:m.start("n")]) or _PERSON.search(m["n"]) else m["n"]
+    if not m or m["n"] in _LIGHT or re.search(r"[가-힣](?:여|고|며|(?<!에)서|어|아|쳐|한|는|된|은|면|려)\s", clause[m.end():]): return ""
+    return "" if re.search(r"(?:및|[,과와나]|또는)(?:\s\S{1,10})?\s*$", clause[:m.start("n")]) or _PERSON.search(m["n"]) else m["n"]
 
 def _subject(t:str) -> str:
     "The thing that a sentence is about: '고충전보 청원서는 ...'; '' for people and offices."
     m = re.match(r"(?P<n>[가-힣·]{2,10}(?: [가-힣·]{2,8})?)(?:은|는)\s", t)
-    return "" if not m or _PERSON.search(m["n"]) or re.search(r"[한는된할은려]\s|경우|때에|위원$|동안|[에서]$", m["n"] + "") or m["n"].split()[-1] in _LIGHT else m["n"]
+    return "" if not m or _PERSON.search(m["n"]) or re.search(r"[한는된할은려을를에]\s|경우|때에|동안|(?:[에서려하받되]|다)$", m["n"]) or m["n"].split()[-1] in _LIGHT else m["n"]
 
 def _named(obj:str, act:str) -> str:
     "'이의' + 신청 -> '이의신청'; '휴직신청서' + 제출 -> '휴직 신청'; '보고서' + 제출 -> '보고서 제출'."
@@ -53,18 +53,18 @@ def deadlines(t:str) -> Iterator[tuple[str, float, str]]:
 # %% ../../nbs/persona/02_facets.ipynb #5b4ac5f9
 def periods(t:str) -> Iterator[tuple[str, float, str]]:
     "How long something lasts."
-    for m in re.finditer(rf"(?P<noun>[가-힣]{{0,6}}(?:기간|연한|임기))[은는][^.\n]{{0,40}}?{_SPAN}", t): yield m["noun"], 1., m[0][-24:]
-    if m := re.search(rf"{_SPAN}간?\s[^.\n]{{0,30}}?(?:수 없|제한|정지|금지)", t): yield "제한 기간", .7, m[0][-24:]
+    for m in re.finditer(rf"(?P<noun>(?:(?:정지|제한|이용|대출|지도|입주|지급|공고|공시|납부|연장|임용|파견|신청) )?[가-힣]{{0,6}}(?:기간|연한|임기))[은는][^.\n]{{0,40}}?{_SPAN}", t): yield m["noun"], 1., m[0][-24:]
+    if m := re.search(rf"{_SPAN}(?:간|\s?동안)\s[^.,\n]{{0,30}}?(?:수 없|제한|정지|금지)", t): yield "제한 기간", .7, m[0][-24:]
     elif m := re.search(rf"(?:통산|최대|최장|연|1회)?\s?{_SPAN}(?:의 범위|간(?![가-힣])|까지로|까지 할| 동안|의 기간| 이내로)", t): yield "기간", .7, m[0][-24:]
 
 _PAID = re.compile(r"[가-힣]{1,8}(?:비|료|금|액|수당|보수|단가|급여)(?=[은는이가을를의도만으]|\s|$)")
-_UNPAID = frozenset("금액 총액 잔액 전액 반액 차액 해당금 입금 지금 소비 대비 정비 준비 예비 자료 재료 완료 종료 만료 치료 수료 의료 진료 보료 설비 장비 비 료 금 액 재입금 송금 모금 판매금 현금 벌금액 계약금액 구매금액 합계액 자금 기금".split())
+_UNPAID = re.compile(r"^(?:비|료|금|액|지금)$|(?:장비|설비|정비|준비|소비|대비|예비|구비|재료|자료|완료|종료|만료|치료|수료|의료|진료|음료|연료|입금|송금|모금|현금|차액|총액|잔액|전액|반액|합계액|계약금액|구매금액)$")
 def amounts(t:str) -> Iterator[tuple[str, float, str]]:
     "How much money, or what share of it."
     for m in re.finditer(_MONEY, t):
         at = max(t.rfind(".", 0, m.start()), t.rfind("\n", 0, m.start()), 0); near = t[at:m.end() + 40]
         if re.search(r"평점|출석|찬성|재적|의결|정족|계획|산입|인원|학점|계약을|구입", near) and not re.search("지급|반환|감면", near): continue
-        nouns = [x for x in _PAID.findall(t[at:m.start()]) if x not in _UNPAID] or [x for x in _PAID.findall(t[m.end():m.end()+40])[:1] if x not in _UNPAID]
+        nouns = [x for x in _PAID.findall(t[at:m.start()]) if not _UNPAID.search(x)] or [x for x in _PAID.findall(t[m.end():m.end()+40])[:1] if not _UNPAID.search(x)]
         limit = bool(re.search(r"초과할 수 없|초과하여 [가-힣]+ 수 없|범위|이내|한도|까지", t[m.end():m.end()+24]))
         if re.search(r"반환|환불|감면", near) and "원" not in m[0]: yield ("반환 비율" if re.search("반환|환불", near) else "감면 비율"), .9, m[0]
         elif nouns: yield nouns[-1] + (" 한도" if limit else ""), .8, m[0]
@@ -75,7 +75,7 @@ _COUNTS = {"회": "횟수", "학점": "학점", "권": "책수", "책": "책수"
 def counts(t:str) -> Iterator[tuple[str, float, str]]:
     "How many: only where the number is set, not where it is a condition."
     if m := re.search(r"(?<![제\d])\d+(?P<u>회|학점|권|책|명|과목)(?=(?:으)?로 (?:한다|한정|하)|를? ?초과할 수 없|을 ?초과할 수 없|까지|[을를] 한도|의 범위|씩| 이내|[을를] 넘을 수 없| 이상(?:을|의 |으로)?[^.\n]{0,16}(?:하여야|이수))", t): yield _COUNTS[m["u"]], .8, m[0]
-    elif m := re.search(rf"{_SPAN}(?:을|를)\s?(?:초과할|넘을) 수 없", t): yield "한도", .8, m[0]
+    elif m := re.search(rf"{_SPAN}(?:을|를)\s?(?:초과할|넘을) 수 없", t): yield ("시간 한도" if "시간" in m[0] else "기간 한도"), .8, m[0]
 
 # %% ../../nbs/persona/02_facets.ipynb #ce770aa4
 _DOC = re.compile(r"(?P<doc>[가-힣]{0,8}(?:증명서|진단서|확인서|동의서|계획서|신청서|보고서|소견서|승낙서|추천서|서약서|명세서|요구서|견적서|영수증|휴학원|복학원|자퇴원|서류|사본|원서|신고서|의견서|협약서|각서|청구서|통지서|포기원))(?:를|을|와|과|,|에| 및)\s?[^.\n]{0,60}?(?:제출|첨부|갖추)|(?P<item>[가-힣]{2,8}(?:진단서|증명서|확인서|통지서|소견서))")
@@ -86,7 +86,8 @@ def documents(t:str) -> Iterator[tuple[str, float, str]]:
 def procedures(t:str) -> Iterator[tuple[str, float, str]]:
     "How it is done: what is applied for, and whose leave it takes."
     if m := re.search(r"(?:신청서|원서|신고서|요구서|청구서|신청|휴학원|복학원|자퇴원)[^.\n]{0,60}?(?:제출|신청|신고|거쳐|받아)[^.\n]{0,30}?(?:여야|허가|승인|한다|받는다)", t): yield "신청 절차", .8, m[0][:24]
-    elif m := re.search(r"(?:심의|승인|허가|동의|추천|확인|의결|심사)[을를]\s?(?:거쳐|받아|얻어|거친|받은)", t): yield "절차", .7, m[0]
+    elif m := re.search(r"(?:심의|승인|허가|동의|추천|확인|의결|심사)[을를]\s?(?:거쳐|받아|얻어|거친|받은)", t):
+        if v := _main(t): yield f"{v} 절차", .7, m[0]
 
 def places(t:str) -> Iterator[tuple[str, float, str]]:
     "Where one turns to."
@@ -136,9 +137,11 @@ class Facet:
     sure: float       # 0..1: how plainly it is said
     said: str         # the words that say it
 
-def facets_of(text:str) -> tuple[Facet, ...]:
-    "What a sentence of a regulation settles (its list and its proviso with it)."
-    found = {}
+_OWN = ("deadline", "period", "count", "sanction")      # told by the sentence itself, not by its list or proviso
+
+def facets_of(text:str, rest:str="") -> tuple[Facet, ...]:
+    "What a sentence of a regulation settles, with its list and proviso (`rest`)."
+    found, whole = {}, f"{text}\n{rest}".strip()
     for kind, rule in _RULES.items():
-        for ask, sure, said in rule(text): found.setdefault((kind, ask), Facet(kind, ask, sure, said.strip()))
+        for ask, sure, said in rule(text if kind in _OWN else whole): found.setdefault((kind, ask), Facet(kind, ask, sure, said.strip()))
     return tuple(found.values())

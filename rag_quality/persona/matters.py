@@ -29,7 +29,7 @@ def scope_of(regulation:str) -> tuple[str, ...]:
 _ASK = {"procedure": "절차 방법 신청방법", "deadline": "기한 마감 제출기한", "time": "시기 일정 개관시간 시점", "eligibility": "자격 요건 조건 대상 사유 범위", "amount": "금액 지급액 단가 사용료 수수료", "period": "기간 연한 임기",
         "count": "인원 책수 횟수 이수학점 배점 회기 정원", "document": "서류", "sanction": "제재", "criterion": "기준 종류 구분 원칙 등급 우선순위"}
 _FACET = {w: f for f, ws in _ASK.items() for w in ws.split()}
-_TAIL = re.compile(r"^(?P<base>.*?)(?P<gen>의|에\s?대한|에\s?따른|별)?\s?(?P<asks>(?:(?:%s)(?:\s?(?:및|·|,)\s?|[와과]\s)?)+)$" % "|".join(sorted(_FACET, key=len, reverse=True)))
+_TAIL = re.compile(r"^(?P<base>.*?)(?P<gen>의|에\s?대한|에\s?따른)?\s?(?P<asks>(?:(?:%s)(?:\s?(?:및|·|,)\s?|[와과]\s)?)+)$" % "|".join(sorted(_FACET, key=len, reverse=True)))
 
 @dataclass(frozen=True, slots=True)
 class Title:
@@ -47,13 +47,13 @@ def _spread(base:str) -> tuple[str, ...]:
 def read_title(title:str) -> Title:
     "The matters of a title, and what it says is settled about them."
     text = re.sub(r"\s+등(?=에|의|$)", "", re.sub(r"\s+", " ", title)).strip(); m = _TAIL.match(text)
-    if not m or not m["asks"]: return Title(_spread(text), (), text)
+    if not m or not m["asks"] or re.search(r"[당별]$", m["base"]): return Title(_spread(text), (), text)
     words = tuple((_FACET[w], w) for w in re.findall("|".join(sorted(_FACET, key=len, reverse=True)), m["asks"]))
     base = re.sub(r"\s*(?:및|[·ㆍ,]|(?<=[가-힣])[와과])$", "", m["base"].strip())
     return Title(_spread(base) if base else ("",), words, base)
 
 # %% ../../nbs/persona/02_matters.ipynb #a51e305e
-_GENERIC = frozenset("""신청 선발 지급 결과 통보 추천 배정 결정 심사 심의 선정 변경 취소 포기 연장 반환 반납 납부 처리 조치 접수 조사 제한 금지 준수 사항 준수사항 의무 책무 자격 대상 방법 절차 기준 사유 종류 구분 조직 구성 업무 운영 관리 평가 기간 시간 근로 이용 사용 허가 정산
+_GENERIC = frozenset("""사용료 사용시간 시간당 단가 신청 선발 지급 결과 통보 추천 배정 결정 심사 심의 선정 변경 취소 포기 연장 반환 반납 납부 처리 조치 접수 조사 제한 금지 준수 사항 준수사항 의무 책무 자격 대상 방법 절차 기준 사유 종류 구분 조직 구성 업무 운영 관리 평가 기간 시간 근로 이용 사용 허가 정산
     보고 결과물 처우 복무 환수 이행 통지 이의신청 이의 재심 청구 열람 보존 기록 공개 자료 위반 지원 등록 신규임용 임용기간 승진임용 승진 재임용 휴직 복직 퇴직 전보 징계 정년 면직 직위해제 휴일 의견진술 출석 부당수령 상담 신고 조정 점검 수료 출장 원칙 판정 제보 검수 계약 체결 직급 결원 중도 재원 확보 입사 퇴사 파견 참여 실습
     센터 위원회 우선순위 감면 지급액 금액 책정 미등록자 휴학자 정원 경력 환산 책임시간 겸직 외부활동 효력 휴학 수강신청 감경 가중 효력 해제 말소 양정 회피 기피 제척 사안 심사위원회 비밀 유지 보장 예방교육 협약 과제 조기 귀국 보험 가입 수집 제공 제3자 보유 파기 계정 비밀번호 사고 대응""".split())
 

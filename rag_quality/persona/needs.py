@@ -25,20 +25,22 @@ _all_ = ["Askable", "KINDS"]
 # %% ../../nbs/persona/02_needs.ipynb #d7fdbf88
 class Article:
     "One article as it can be asked about: its passages, its matters, what it settles."
-    __slots__ = "key doc_ids regulation title matters named scope lone family pieces found text".split()
+    __slots__ = "key doc_ids regulation title matters named scope said lone family pieces found text".split()
     def __init__(self, key:str, passages:Sequence[Passage]):
         s = source_of(passages[0]); family = passages[0].metadata.get("family"); self.key, self.doc_ids, self.regulation, self.title, self.family = key, [p.doc_id for p in passages], s.regulation, s.title, family if isinstance(family, str) else ""
         self.pieces = tuple(x for p in passages for x in pieces_of(p)); self.text = "\n".join(x.whole for x in self.pieces)
         read, scopes = read_title(s.title), scope_of(s.regulation); self.named, self.lone = read.asks, len(scopes) == 1
-        self.scope = max(scopes, key=lambda w: (self.text.count(w.split()[-1]) + 3*(w.split()[-1] in s.title), -scopes.index(w)), default="")
+        said = {w: len(re.findall(rf"{re.escape(w)}(?!팀|처|센터|과|위원회|의 장)", self.text)) + 3*(w in s.title) for w in scopes}
+        self.scope, self.said = (max(scopes, key=lambda w: (said[w], -scopes.index(w))), max(said.values()) > 0) if scopes else ("", False)
         self.matters = read.matters + ((read.whole,) if len(read.matters) > 1 else ())
 
     def settle(self, common:Callable[[str], bool]):
         "Find who owns the matters, and what is settled about them; `common`: whether a word stands in many regulations."
         def scoped(m):
             shares = any(a[i:i+2] in m.replace(" ", "") for a in self.scope.split() for i in range(len(a) - 1))
-            return self.scope if not m or not shares and (self.lone or not stands_alone(m, common)) else ""
-        self.matters = tuple((scoped(m), m) for m in self.matters); self.found = self._facets(); return self
+            return self.scope if not m or not shares and (self.lone or not stands_alone(m) or self.said and not stands_alone(m, common)) else ""
+        def whole(m): return self.scope if m and m in self.scope and not stands_alone(m) else m
+        self.matters = tuple((scoped(m), whole(m)) for m in self.matters); self.found = self._facets(); return self
 
     def _facets(self) -> list[tuple[int, Facet, int]]:
         "(matter, facet, piece), the plainest first."
@@ -47,8 +49,8 @@ class Article:
         for n, x in enumerate(self.pieces):
             at = [(x.text.find(h), k) for k, h in enumerate(heads) if h and h in x.text]
             k, near = (len(heads), 1.) if many and len(at) == len(heads) else (min(at)[1], 1.) if at else (0, 0. if many else .9 if n == 0 else .5)
-            for f in facets_of(x.whole):
-                sure = f.sure*(near if many or len(f.ask.split()) < 3 else max(near, .8))
+            for f in facets_of(x.text, "\n".join((*x.items, *x.proviso))):
+                sure = f.sure*near
                 if f.ask == "제한" and not re.search(rf"{re.escape(heads[k] if k < len(heads) else heads[0])}[을를]?\s?(?:[가-힣]{{1,6}}\s?)?(?:할|될|받을)\s?수 없", x.text): continue
                 if sure > out.get((k, f.ask), (0,))[0]: out[k, f.ask] = (sure, f, n)
         whole = len(self.matters) - 1
