@@ -3,7 +3,7 @@
 usage: python benchmarks/persona_fact_check.py [DATA] [--split dev|test|all] [--slice] [--errors N] [--claims N]
        DATA has needs.jsonl (answer, relevant, formal) and corpus.jsonl, or holds such a folder `regs`; without one, the bundled collection, dev half
 Each error is one change by rule in one sentence of a reference answer: another number, period, bound, article (one of the same regulation, or one that
-is not there), regulation, office or post, document, modality. The checker is given the answer and the whole collection: not the articles that answer.
+is not there), regulation, office or post, document, modality. The checker is given the need (as it is asked), the answer and the whole collection: not the articles that answer.
 An answer has up to three checked claims; so two figures a kind: over all answers, and over answers that have no more claims than are checked.
 Where needs.jsonl has `unfaithful` answers (kinds number, article, entity) they are checked too.
 """
@@ -60,7 +60,7 @@ def plants(text, rng, articles, names):
         kind = "period" if q.dimension in ("duration", "workday", "date", "clock", "night") else "number"
         if new := _numbered(q, rng): out.append((kind, q.start, q.end, new))
         for a, b in BOUNDS:
-            if q.text.endswith(a): out.append(("bound", q.end - len(a), q.end, "이후" if a == "이내" and kind == "period" else b))
+            if q.text.endswith(a): out.append(("bound", q.end - len(a), q.end, "이후" if a == "이내" and kind == "period" and text[q.end:q.end+1] == "에" else b))
     for c in cites:
         m = re.search(r"제\s?(\d+)\s?조(?:의\s?\d+)?", text[c.start:c.end]); regulation = c.regulation.replace(" ", "")
         if not m or not regulation: continue
@@ -86,7 +86,7 @@ def planted(answers, corpus, per=3, seed=0):
     articles = sorted({(h.regulation, h.article) for h in heads}); names = defaultdict(dict)
     for d in corpus[:400]:
         for n in find_names(d.text): names[n.kind].setdefault((n.core, n.head), n)
-    names = {k: [n for n in v.values() if len(n.core) >= 2] for k, v in names.items()}; out = []
+    names = {k: [n for n in v.values() if len(n.core) >= 2 and not n.text.endswith(("서류", "자료"))] for k, v in names.items()}; out = []
     for i, text in enumerate(answers):
         rng = random.Random(f"{seed}:{i}"); seen = defaultdict(int); found = plants(text, rng, articles, defaultdict(list, names)); rng.shuffle(found)
         for kind, a, b, new in found:
@@ -106,7 +106,7 @@ def main(argv):
     if not (data/"needs.jsonl").is_file(): print(f"파일이 없습니다: {data/'needs.jsonl'}", file=sys.stderr); return 2
     needs, corpus = load(data, args.split); needs = needs[::12 if args.slice else 1]
     checker = AutoFactChecker(corpus, claims=args.claims); few = [len(cited_claims(n["answer"])) <= args.claims for n in needs]; shown = 0
-    def run(text, n): return checker.check(n["formal"], Answer(text, 1.))
+    def run(text, n): return checker.check(" ".join(n.get(k) or "" for k in ("formal", "colloquial", "colloquial2")), Answer(text, 1.))
     times, true = [], []
     for n in needs:
         t = time.perf_counter(); r = run(n["answer"], n); times.append(1000*(time.perf_counter() - t)); true.append(r.passed is True)

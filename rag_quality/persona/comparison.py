@@ -25,7 +25,7 @@ from ..reading import read
 from ..support_parts import statement
 
 # %% ../../nbs/persona/08_fact_check_compare.ipynb #1d06dffd
-NEAR, MORE, PIECES = .12, .08, 4     # pieces this near to the best are near too; a further piece must cover so much more; at most
+NEAR, MORE, PIECES = .15, .08, 6     # pieces this near to the best are near too; a further piece must cover so much more; at most
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -35,6 +35,7 @@ class Place:
     span: str               # the best of them
     title: str = ""
 
+@lru_cache(maxsize=16384)
 def place_of(claim:str, article:str) -> Place:
     "The sentences of an article that speak of what a claim speaks of."
     mine = read(claim); found = []
@@ -89,9 +90,10 @@ def figure_faults(claim:str, place:Place, article:str, asked:str="") -> tuple[li
         else: used.add(k)
         if x := _swapped_bound(q, here): faults.append(f"'{q.text}'의 자리에 근거는 '{x.text}'을(를) 둡니다")
     rivals = [x for k, x in enumerate(here) if k not in used]
+    mine_case = [q for q in left if any(_value(q, x) for x in own) and not any(_value(q, x) for x in everywhere)]
     for q in left:
         rival = next((x for x in rivals if x.dimension == q.dimension), None)
-        if not any(_value(q, x) for x in everywhere) and any(_value(q, x) for x in own): continue
+        if q in mine_case or any(x.dimension == q.dimension for x in mine_case): continue     # a sum done for the asker's case stands in no article
         if not any(same_figure(q, x) for x in everywhere): faults.append(f"'{q.text}'이(가) 근거에 없습니다" + (f"(근거는 '{rival.text}')" if rival else ""))
         elif rival is not None and place.cover >= SURE: faults.append(f"'{q.text}'의 자리에 근거는 '{rival.text}'을(를) 둡니다")
     return list(dict.fromkeys(faults)), len(mine)
@@ -122,11 +124,19 @@ def name_faults(claim:str, article:str) -> list[str]:
     return out
 
 # %% ../../nbs/persona/08_fact_check_compare.ipynb #f8677e2f
-def state_faults(claim:str, near:str) -> list[str]:
+_SAID = {"assert": "그러하다", "deny": "그러하지 않다", "must": "하여야 한다", "should": "하는 것이 좋다", "can": "할 수 있다", "forbid": "할 수 없다", "neednot": "하지 않아도 된다"}
+
+_RULED = frozenset(("must", "can", "forbid", "neednot"))
+
+def _flipped(claim:str, near:str) -> bool: "'지나야 할 수 있다' is '지나지 아니하면 할 수 없다'."; return bool(re.search(r"[가-힣]야(?:만)?\s(?!하|합|함|해|된|됩)", claim)) != bool(re.search(r"[가-힣]야(?:만)?\s(?!하|합|함|해|한|된|됩)", near))
+
+def state_faults(claim:str, place:Place) -> list[str]:
     "What a claim says may, must or must not be done where the article says otherwise."
-    theirs = [p for p in predications(near)]; out = []
+    near, span, out = predications(place.text), predications(place.span), []
+    alike = lambda a, b: a == b or len(a) > 1 and len(b) > 1 and (a.endswith(b) or b.endswith(a))
     for p in predications(claim):
         if p.role not in ("main", "and"): continue
-        same = [x for x in theirs if x.key == p.key or len(p.key) > 1 and len(x.key) > 1 and (p.key.endswith(x.key) or x.key.endswith(p.key))]
-        if same and all(clash(p.state, x.state) for x in same): out.append((p.key, p.state, same[0].state))
+        same = [x for x in span if alike(p.key, x.key)] or [x for x in near if alike(p.key, x.key)]
+        if p.state not in _RULED or not same or _flipped(claim, place.text): continue
+        if all(x.state in _RULED and clash(p.state, x.state) for x in same): out.append(f"'{p.key}': 답은 '{_SAID[p.state]}', 근거는 '{_SAID[same[0].state]}'")
     return out

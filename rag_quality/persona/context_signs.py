@@ -18,7 +18,7 @@ import numpy as np
 from ..campus_encoder import CampusEncoder
 from ..claim_kinds import claim_kind
 from ..claims import compare
-from ..contextualize import contextualize
+from ..contextualize import contextualize, why_dependent
 from ..core import nfc
 from ..lexicon import shared_lexicon
 from ..paraphrase import wide_match
@@ -76,21 +76,25 @@ def forgotten(s:Scene) -> Sign|None:
     now = {(c.slot, c.value) for c in conditions(s.user)}; all_said = {(c.slot, c.value) for m in s.messages for c in conditions(m)}
     for c in theirs:
         told = ours.get(c.slot, ())
-        if len(told) != 1 or not excludes(told[0], c) or (c.slot, c.value) in now or (c.slot, c.value) in all_said: continue
+        if len(told) != 1 or not excludes(told[0], c) or (c.slot, c.value) in now or (c.slot, c.value) in all_said or c.value in s.user or c.text in s.user: continue
         if any(x.slot == c.slot and (x.value == told[0].value or not excludes(x, told[0])) for x in theirs) or told[0].text in s.answer: continue
         if not _framed(s.answer, c): continue
         return Sign("forgotten", f"앞에서 '{told[0].text}'(이)라고 했는데 '{c.text}'의 경우로 답함", .8)
     return _other_figure(s) or _other_word(s)
 
-def _other_word(s:Scene) -> Sign|None:
-    "Does the answer have a word that excludes one of the asker's, which it leaves out ('주말' told, '평일' answered)?"
-    lex, answer = shared_lexicon(), read(s.answer); said = [u for m in s.messages for u in read(m).units]; earlier = " ".join(a for _, a in s.before)
-    for w in answer.units:
-        if not w.other or w.form in earlier or any(w.form == u.form for u in said) or w.tag[0] != "N": continue
-        for u in said:
-            if u.tag[0] == "N" and len(u.form) > 1 and lex.exclusive(u, w) in ("person", "time", "place", "status", "condition", "subject") and u.form not in s.answer and not _ASIDE.match(s.answer[w.end:w.end+24]): return Sign("forgotten", f"앞에서 '{u.form}'(이)라고 했는데 '{w.form}'(으)로 답함", .5)
+_TELLS = re.compile(r"(?:인데|은데|는데|한데|라서|이라|아서|어서|해서|이고|거든|려고|려는|입니다|이에요|예요|습니다|했어요|합니다|해요|어요|아요|면서|때문)")
 
-_YOURS = re.compile(r"^[가-힣]{0,4}\s?(?:\S{1,8}\s)?[가-힣]{0,6}(?:이시|하셨|하신|하시는|되셨|되신|이신|으신|으셨|으시|셨으|라고\s?하셨|(?:을|를|이라고|라고)?\s?말씀하)")
+def _other_word(s:Scene) -> Sign|None:
+    "Is the answer framed by a word that excludes one by which the asker told their case ('공동연구원인데' and '연구책임자이시므로')?"
+    lex, answer = shared_lexicon(), read(s.answer); earlier = " ".join([*s.messages, *(a for _, a in s.before)])
+    for w in answer.units:
+        if not w.other or w.form in earlier or w.tag[0] != "N" or not re.match(r"(?:님|분|생)?(?:은|는|이시|이신|이므로|으로서|의\s?경우)", s.answer[w.end:w.end+8]): continue
+        for text in (x.text for m in s.messages for x in split_sentences(m) if _TELLS.search(x.text)):
+            at = max((m.end() for m in _TELLS.finditer(text)), default=0)
+            for u in read(text).units:
+                if u.end <= at and u.tag[0] == "N" and len(u.form) > 1 and u.form not in s.answer and lex.exclusive(u, w): return Sign("forgotten", f"앞에서 '{u.form}'(이)라고 했는데 '{w.form}'의 경우로 답함", .5)
+
+_YOURS = re.compile(r"^[가-힣]{0,4}\s?(?:\S{1,8}\s)?[가-힣]{0,6}(?:이시|하셨|하신|하시는|되셨|되신|이신|으신|으셨|으시|셨으|라고\s?하셨|이므로|이니까|이기\s?때문|(?:을|를|이라고|라고)?\s?말씀하)")
 
 def _other_figure(s:Scene) -> Sign|None:
     "Does the answer give back a figure of the asker's that they did not say ('평점이 2.8이시므로')?"
@@ -166,10 +170,12 @@ def _other_limit(x:str, y:str) -> str:
 
 def _polarity(t:str) -> int: "1 affirmed, -1 denied, 0 not told; by the end of the sentence."; end = t[-28:]; return -1 if _NO.search(end) else 1 if _YES.search(end) else 0
 
+def _last(t:str) -> set[str]: p = [p for p in read(t).predications if p.role in ("main", "and")]; return {p[-1].key, p[-1].word} if p else set()
+
 def _other_turn(x:str, y:str) -> str:
     "Affirmed on one side and denied on the other, where nearly all words are shared."
     a, b = _polarity(x), _polarity(y); m = wide_match(read(x), read(y))
-    if a*b == -1 and m.cover > POLAR: return f"한쪽은 그렇다고, 한쪽은 아니라고 함: '{x[-22:]}' ↔ '{y[-22:]}'"
+    if a*b == -1 and m.cover > POLAR and _last(x) & _last(y): return f"한쪽은 그렇다고, 한쪽은 아니라고 함: '{x[-22:]}' ↔ '{y[-22:]}'"
     early = [next((w for w in ws if w in t), "") for t in (x, y) for ws in _TURNS]
     return f"'{early[0] or early[1]}' ↔ '{early[2] or early[3]}'" if m.cover > POLAR and (early[0] and not early[1] and early[3] and not early[2] or early[1] and not early[0] and early[2] and not early[3]) else ""
 
@@ -196,14 +202,14 @@ def _plain(sentence:str) -> str: "A sentence without what is only said about it:
 def _said(answer:str) -> tuple[str, ...]: return tuple(_plain(x) for x, k in sentences_of(answer) if k in ("claim", "advice"))
 
 @lru_cache(maxsize=20000)
-def _clash(x:str, y:str) -> tuple[float, str]:
-    "(how sure, why) two sentences can't both be right of one case."
+def _clash(x:str, y:str) -> tuple[float, str, str, str]:
+    "(how sure, why, ours, theirs) two sentences can't both be right of one case."
     m = wide_match(read(x), read(y))
-    if m.cover < .3: return 0., ""
+    if m.cover < .3: return 0., "", "", ""
     near = {True: max(m.cover, .5*(m.cover_a + m.cover_b) - .05), False: m.cover}
     found = [(near[d.kind in ("number", "unit")] - (NUMBER if d.kind in ("number", "unit", "bound") else STATE if d.kind in ("negation", "modality") else .7), d.reason, d) for d in compare(x, y)]
     found += [(m.cover - NAMED, why, None) for why in (_other_place(x, y), _other_limit(x, y), _other_turn(x, y)) if why]
-    return max(((v + .5, why) for v, why, d in found if v >= 0), default=(0., ""))
+    return max(((v + .5, why, d.ours if d else "", d.theirs if d else "") for v, why, d in found if v >= 0), default=(0., "", "", ""))
 
 def contradicted(s:Scene) -> Sign|None:
     "Does the answer say another thing than an earlier answer did about the same case?"
@@ -213,8 +219,8 @@ def contradicted(s:Scene) -> Sign|None:
         if any(corrects(a) for _, a in s.before[k+1:]): continue
         for x in _said(s.answer):
             for y in _said(earlier):
-                sure, why = _clash(x, y)
-                if sure <= (best.strength if best else 0) or _new_case(s, k, read(x), read(y)) or _both_said(x, y, s.answer, earlier): continue
+                sure, why, ours, theirs = _clash(x, y)
+                if sure <= (best.strength if best else 0) or _new_case(s, k, read(x), read(y)) or _both_said(x, y, s.answer, earlier) or any(c.isdigit() for c in ours) and (ours in earlier or theirs in s.answer): continue
                 best = Sign("contradiction", f"{k+1}번째 답의 '{y[:40]}'와(과) 어긋남: {why}", round(min(float(sure), 1.), 3))
     return best
 
@@ -240,19 +246,21 @@ def repeated(s:Scene) -> Sign|None:
 # %% ../../nbs/persona/06_context_signs.ipynb #512499f2
 @lru_cache(maxsize=1)
 def _encoder() -> CampusEncoder: return CampusEncoder()
+@lru_cache(maxsize=4096)
+def _vector(text:str) -> np.ndarray: return _encoder().encode([text])[0]
 
 def topic_features(s:Scene) -> np.ndarray:
-    "How near the answer is to: the question, the question that stands alone, what was asked before, what was answered before; by vectors and by words."
-    before = " ".join(u for u, _ in s.before[-3:]); alone = s.standalone; answers = [a for _, a in s.before if a]
-    e = _encoder().encode([s.answer, s.user, alone, before, *answers]); sim = e[0] @ e[1:].T
-    a = read(s.answer); words = [match(read(t), a).cover_a for t in (s.user, alone)]
-    back = [match(a, read(x)).cover_a for x in answers]
-    return np.array([max(sim[0], sim[1]), sim[2], max(words), max([0., *sim[3:]]), max([0., *back])])
+    "How near the answer is to: the question (alone, and made standalone), what was asked before, the words of the question, what was answered before by vectors and by words."
+    alone, v = s.standalone, _vector(s.answer)
+    before = sum((_vector(u) for u, _ in s.before[-3:]), np.zeros_like(v)); answers = [a for _, a in s.before if a]
+    a = read(s.answer); words = [match(read(t), a).cover_a for t in {s.user, alone}]
+    return np.array([max(v @ _vector(s.user), v @ _vector(alone)), v @ before / max(float(np.linalg.norm(before)), 1e-9), max(words),
+                     max([0., *(v @ _vector(x) for x in answers)]), max([0., *(match(a, read(x)).cover_a for x in answers)])])
 
-_TOPIC = np.array([7., 3., 3., 1.5, 3.]); ON_TOPIC = 3.2
+_TOPIC = np.array([7., 3., 3., 1.5, 3.]); ON_TOPIC = 2.5
 
 def strayed(s:Scene) -> Sign|None:
     "Is the answer about something that was neither asked nor talked of?"
     if not s.before or abstains(s.answer) or len(read(s.answer).units) < 4: return None
-    x = topic_features(s); z = float(_TOPIC @ x)
-    if z < ON_TOPIC: return Sign("topic", f"'{s.user[:30]}'을(를) 물었는데 다른 이야기로 답함: '{s.answer[:30]}'", round(min(1., 1 - z/ON_TOPIC/2), 3))
+    x = topic_features(s); z = float(_TOPIC @ x); old = x[0] < .1 and x[2] < .15 and not why_dependent(s.user)     # an answer to an earlier question
+    if z < ON_TOPIC or old: return Sign("topic", f"'{s.user[:30]}'을(를) 물었는데 다른 이야기로 답함: '{s.answer[:30]}'", round(min(1., max(.5, 1 - z/ON_TOPIC/2)), 3))

@@ -68,7 +68,7 @@ def amounts(t:str) -> Iterator[tuple[str, float, str]]:
         limit = bool(re.search(r"초과할 수 없|초과하여 [가-힣]+ 수 없|범위|이내|한도|까지", t[m.end():m.end()+24]))
         if re.search(r"반환|환불|감면", near) and "원" not in m[0]: yield ("반환 비율" if re.search("반환|환불", near) else "감면 비율"), .9, m[0]
         elif nouns: yield nouns[-1] + (" 한도" if limit else ""), .8, m[0]
-        elif "원" in m[0]: yield "금액" + (" 한도" if limit else ""), .6, m[0]
+        elif "원" in m[0] and not re.search("환수|이상|미만|초과하는|이하", near): yield "금액" + (" 한도" if limit else ""), .6, m[0]
         return
 
 _COUNTS = {"회": "횟수", "학점": "학점", "권": "책수", "책": "책수", "명": "인원", "과목": "과목 수", "배점": "배점"}

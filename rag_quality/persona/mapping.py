@@ -18,7 +18,8 @@ from .wire import TargetFault, legal_url, plain_words
 # %% ../../nbs/persona/05_targets_mapping.ipynb #21b2e838
 _STEP = re.compile(r"\[(\d*|\*)\]|\[['\"]([^'\"]+)['\"]\]|([^.\[\]]+)")
 
-_WHOLE = re.compile(r"(?:(?:^|(?<!^)\.|^\.)[^.\[\]]+|\[(?:\d*|\*)\]|\[['\"][^'\"]+['\"]\])*")
+_IN = r"\[(?:\d*|\*)\]|\[['\"][^'\"]+['\"]\]"
+_WHOLE = re.compile(rf"(?:(?:[^.\[\]]+|{_IN})(?:\.[^.\[\]]+|{_IN})*)?")
 
 def path_steps(path:str) -> list[str|int|None]:
     "'data.result[0].text' -> ['data', 'result', 0, 'text']; None stands for '[]', every one of a list."

@@ -27,7 +27,7 @@ def scope_of(regulation:str) -> tuple[str, ...]:
 
 # %% ../../nbs/persona/02_matters.ipynb #a231e554
 _ASK = {"procedure": "절차 방법 신청방법", "deadline": "기한 마감 제출기한", "time": "시기 일정 개관시간 시점", "eligibility": "자격 요건 조건 대상 사유 범위", "amount": "금액 지급액 단가 사용료 수수료", "period": "기간 연한 임기",
-        "count": "인원 책수 횟수 이수학점 배점 회기 정원", "document": "서류", "sanction": "제재", "criterion": "기준 종류 구분 원칙 등급 우선순위"}
+        "count": "학점 인원 책수 횟수 이수학점 배점 회기 정원", "document": "서류", "sanction": "제재", "criterion": "기준 종류 구분 원칙 등급 우선순위"}
 _FACET = {w: f for f, ws in _ASK.items() for w in ws.split()}
 _TAIL = re.compile(r"^(?P<base>.*?)(?P<gen>의|에\s?대한|에\s?따른)?\s?(?P<asks>(?:(?:%s)(?:\s?(?:및|·|,)\s?|[와과]\s)?)+)$" % "|".join(sorted(_FACET, key=len, reverse=True)))
 
@@ -48,6 +48,7 @@ def read_title(title:str) -> Title:
     "The matters of a title, and what it says is settled about them."
     text = re.sub(r"\s+등(?=에|의|$)", "", re.sub(r"\s+", " ", title)).strip(); m = _TAIL.match(text)
     if not m or not m["asks"] or re.search(r"[당별]$", m["base"]): return Title(_spread(text), (), text)
+    if m["base"] and not m["gen"] and not text[len(m["base"]):].startswith(" "): return Title((text,), ((_FACET[w := re.sub(r".*[와과\s]", "", m["asks"])], w),) if " " not in text and (w := m["asks"]) in _FACET else (), text)
     words = tuple((_FACET[w], w) for w in re.findall("|".join(sorted(_FACET, key=len, reverse=True)), m["asks"]))
     base = re.sub(r"\s*(?:및|[·ㆍ,]|(?<=[가-힣])[와과])$", "", m["base"].strip())
     return Title(_spread(base) if base else ("",), words, base)
@@ -80,8 +81,10 @@ def owned(scope:str, matter:str) -> str:
 def phrase(scope:str, matter:str, asks:Sequence[str]) -> str:
     "'도서관 관외대출의 책수와 기간': what is asked, as a noun phrase that stands alone."
     about = owned(scope, matter); last = about.split()[-1] if about else ""
-    asks = [a for a in (re.sub(r"^(\S+)\s(?=\S)", lambda m: "" if last.endswith(m[1]) else m[0], a) for a in asks) if a and a != last]
+    asks = [a for a in (re.sub(r"^(\S+)\s(?=\S)", lambda m: "" if last.endswith(m[1]) else m[0], a) for a in asks) if a and not last.endswith(a)]
     if not asks: return about
+    for said in (re.sub(r"의? ", "", matter), last):      # '출석의 인정' + '출석인정 신청 기한', '환수' + '환수금 납부 기한'
+        if len(said) > 1 and asks[0].startswith(said) and asks[0] != said: return " ".join(x for x in (scope if said != last else about[:-len(last)].rstrip().removesuffix("의"), listed(asks)) if x)
     if asks[0] == "제한": return f"{about}{'이' if has_final(about) else '가'} 제한되는 경우" + (f"와 {listed(asks[1:])}" if asks[1:] else "")
     if len(asks[0].split()) > 2: return f"{re.sub(r'의 (?=[^ ]+$)', ' ', about)} 시 {listed(asks)}" if last in _GENERIC else f"{about}의 {listed(asks)}"
     return f"{about}{' ' if re.search(r'의 ', about) or last in _GENERIC else '의 '}{listed(asks)}"

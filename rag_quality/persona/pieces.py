@@ -21,6 +21,7 @@ class Piece:
     doc_id: str
     items: tuple[str, ...] = ()
     proviso: tuple[str, ...] = () # '다만 ...', '이 경우 ...'
+    rows: tuple[tuple[tuple[str, str], ...], ...] = ()      # of a table: (column, value) of each cell; they are items too
 
     @property
     def whole(self) -> str: "Everything it says, a line each."; return "\n".join((self.text, *self.items, *self.proviso))
@@ -43,7 +44,7 @@ def pieces_of(passage:Passage) -> tuple[Piece, ...]:
         if gone or not line or re.fullmatch(r"[\s|:<〈\[-]+|[<〈\[][^<>\[\]]*[>〉\]]", line): continue
         if " | " in line or header and "|" in line:
             cells = [re.sub(r"\s+", " ", c).strip() for c in line.strip("| ").split("|")]
-            if header and found: found[-1]["items"].append(", ".join(f"{h} {c}" for h, c in zip(header, cells) if c))
+            if header and found: found[-1]["rows"].append(tuple(zip(header, cells))); found[-1]["items"].append(", ".join(f"{h} {c}" for h, c in zip(header, cells) if c))
             else: header = tuple(cells)
             continue
         header = ()
@@ -54,5 +55,5 @@ def pieces_of(passage:Passage) -> tuple[Piece, ...]:
             s = re.sub(r"\s+", " ", s).strip(); s += "." if s.endswith("다") else ""
             if not re.search("[가-힣]", s): continue
             if _MORE.match(s) and found: found[-1]["proviso"].append(s)
-            else: found.append({"text": s, "items": [], "proviso": []})
-    return tuple(Piece(f["text"], passage.doc_id, tuple(f["items"]), tuple(f["proviso"])) for f in found)
+            else: found.append({"text": s, "items": [], "proviso": [], "rows": []})
+    return tuple(Piece(f["text"], passage.doc_id, tuple(f["items"]), tuple(f["proviso"]), tuple(f["rows"])) for f in found)

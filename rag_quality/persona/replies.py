@@ -21,6 +21,8 @@ _TEXT = ("content", "text", "page_content", "document", "chunk", "passage", "sni
 _NAME = ("title", "name", "citation", "label", "source", "filepath", "file_name", "filename", "url")
 _PLACES = ("contexts", "context", "sources", "source_documents", "documents", "retrieved_documents", "retrieved_contexts", "references", "search_results", "source_nodes", "citations", "docs", "passages", "annotations")
 
+_CITED = ("citations", "references", "annotations", "sources")           # shown to the user; the others are only what was retrieved
+
 def _named(item) -> str:
     if isinstance(item, str): return nfc(item).strip()
     if not isinstance(item, Mapping): return ""
@@ -40,16 +42,16 @@ def source_of(item:object) -> tuple[str, str]:
 def sources_in(*places:Mapping) -> tuple[tuple[str, ...], tuple[str, ...]]:
     "(contexts, citations) that stand in any of the usual fields of these mappings."
     contexts, citations = {}, {}
-    def take(item, only_name):
+    def take(item, place):
         name, text = source_of(item)
-        if only_name and not isinstance(item, Mapping): name, text = name or text, ""
+        if place in ("citations", "references") and isinstance(item, str): name, text = name or text, ""
         if text: contexts[text if not name or name in text else f"{name}\n{text}"] = 1
-        if name and not name.endswith((".pdf", ".hwp", ".txt", ".md")): citations[name] = 1
+        if name and place in _CITED and not name.endswith((".pdf", ".hwp", ".txt", ".md")): citations[name] = 1
     for place in places:
         for k in _PLACES:
             found = place.get(k) if isinstance(place, Mapping) else None
             if isinstance(found, Mapping): c, n = sources_in(found); contexts |= dict.fromkeys(c); citations |= dict.fromkeys(n)
-            for item in [found] if isinstance(found, str) and found.strip() else found if isinstance(found, (list, tuple)) else (): take(item, k in ("citations", "references"))
+            for item in [found] if isinstance(found, str) and found.strip() else found if isinstance(found, (list, tuple)) else (): take(item, k)
     return tuple(contexts), tuple(citations)
 
 # %% ../../nbs/persona/05_targets_reply.ipynb #0e14527e
@@ -60,7 +62,7 @@ def described(text:str, contexts:Iterable[str]=(), citations:Iterable[str]=(), c
     if len(text) > LIMIT_BYTES // 4: raise TargetFault("malformed", f"답이 {len(text):,}자입니다. 답으로 보기에 너무 깁니다")
     kinds = {c.kind for c in split_claims(text)}
     known = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
-    cited = tuple(citations) or tuple(dict.fromkeys(c.key for c in find_citations(text)))
+    cited = tuple(dict.fromkeys([*(c.key for c in find_citations(text)), *citations]))
     return Answer(text, float(confidence) if known else 0., cited, tuple(contexts), {"abstained": "abstention" in kinds and "claim" not in kinds, **{k: v for k, v in metadata.items() if v is not None}})
 
 # %% ../../nbs/persona/05_targets_reply.ipynb #bb069e42

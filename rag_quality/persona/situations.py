@@ -44,6 +44,7 @@ def _open(text:str, toks, stop:int) -> tuple[str, Morphs, str]|None:
     while i >= 0 and toks[i].tag == "EP": i -= 1
     if i < 0 or toks[i].tag not in _STEMS: return None
     if toks[i].tag in ("VCP", "VCN") and i and toks[i-1].tag[0] != "S": i -= 1
+    if toks[i].form == "하" and i > 1 and toks[i-1].form in ("려", "으려") and toks[i-2].tag in _STEMS: return text[:toks[i-2].start], ((toks[i-2].form, toks[i-2].full),), toks[i-1].form + "는데"
     return text[:toks[i].start], tuple((t.form, t.full) for t in toks[i:k]), fixed
 
 # %% ../../nbs/persona/03_situations.ipynb #7a9f2410

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from ..answers import Answer
+from ..citations_given import given_citations
 from ..core import Passage, nfc
 from ..evasive import find_evasions
 from ..fallback import hits_of
@@ -64,7 +65,7 @@ def sight(article:Passage, texts:Sequence[str]) -> Sight:
     return Sight("stale" if share < .1 and len(T[rank-1]) > len(title) + .5*total else "cut", rank, share)
 
 # %% ../../nbs/persona/11_stages.ipynb #a2a823b6
-DEEP = 50      # hits that are looked through where a system has a search
+DEEP = 100     # hits that are looked through where a system has a search
 
 class Probes:
     "Asks a system again: its search where it has one, else its answers' contexts."
@@ -100,6 +101,7 @@ class Stage:
     component: str      # that answers for it
     why: str            # the question of a 5-why
     test: str           # what was run
+    after: tuple[str, ...]|None = None      # the stages without which it can't be judged; None: all before it
 
 STAGES = {s.name: s for s in (
     Stage("answered", "endpoint", "체계가 답을 돌려주었나?", "물은 대로 답이 왔는지, 오류였는지 봄"),
@@ -112,8 +114,8 @@ STAGES = {s.name: s for s in (
     Stage("passed", "self_rag", "관문이 답하게 했나?", "맥락에 조문이 있는데 답하지 않았는지 봄"),
     Stage("validated", "fact_check", "검증이 답을 내보냈나?", "만든 답을 검증이 물리쳤는지 봄"),
     Stage("used", "answerer", "그 조문으로 답했나?", "답의 주장이 어느 조문에 있는지 맞추어 봄"),
-    Stage("supported", "answerer", "답이 조문에 있는 말만 하나?", "주장마다 맥락과 견줌"),
-    Stage("cited", "citations", "맞는 출처를 달았나?", "답의 출처를 답하는 조문과 견줌"),
+    Stage("supported", "answerer", "답이 조문에 있는 말만 하나?", "주장마다 맥락과 견줌", ("answered", "asked")),
+    Stage("cited", "citations", "답이 기댄 조문을 출처로 달았나?", "답의 출처를 맥락에 든 조문과 견줌", ("answered", "asked")),
     Stage("declined", "self_rag", "답이 없는 것을 모른다고 했나?", "답하는 조문이 없는 질문에 답했는지 봄"),
     Stage("remembered", "memory", "앞 이야기를 알아들었나?", "앞 이야기 없이 다 풀어 쓴 글로 물은 것과 견줌"))}
 
@@ -140,18 +142,35 @@ class Tester:
 
     def right(self, relevant:Mapping[str, int]) -> list[Passage]: "The articles that answer."; return [p for d, g in relevant.items() if g >= 2 for p in self.homes.get(d, ())]
 
+    @cached_property
+    def heads(self) -> dict[str, Passage]: "Bare titles, and bare beginnings of texts, of the articles."; return {**{_bare(p.text)[:24]: p for p in self.passages}, **{_bare(p.title): p for p in self.passages if p.title}}
+
+    def shown(self, a:Answer) -> dict[int, Passage]:
+        "Which article each context is, where it can be told by its first line."
+        found = {n: self.heads.get(_bare(c.split("\n")[0])) or self.heads.get(_bare(c)[:24]) for n, c in enumerate(a.contexts)}
+        return {n: p for n, p in found.items() if p}
+
     def own_words(self, p:Passage) -> bool|None:
-        "Is an article found by its title, its first sentence, or its text?"
+        "Is an article found by its title, its first sentence, or its text? Near the top for one of them, or anywhere for two."
         said = [x for x in (p.title, p.text.split("\n")[0][:200], p.full_text[:400]) if x.strip()]
-        ranks = [self.probes.rank(x, [p]) for x in said]
-        return None if all(r is None for r in ranks) else any(r and r <= FOUND for r in ranks)
+        ranks = [r for x in said if (r := self.probes.rank(x, [p])) is not None]
+        return None if not ranks else any(r and r <= FOUND for r in ranks) or sum(map(bool, ranks)) > 1
 
     @cached_property
     def alive(self) -> bool:
-        "Does the system find articles by their own words at all? Eight of the collection, evenly spaced."
-        some = self.passages[::max(1, len(self.passages)//8)][:8]
-        known = [x for p in some if (x := self.own_words(p)) is not None]
-        return not known or sum(known) >= .2*len(known)
+        "Does what the system finds have to do with what it is asked at all? Eight articles' titles: the hits against articles drawn evenly."
+        def overlap(q, texts): g = {q[i:i+2] for i in range(len(q)-1)}; return max((len(g & {t[i:i+2] for i in range(len(t)-1)}) for t in texts), default=0)
+        some = self.passages[::max(1, len(self.passages)//8)][:8]; know = [(q, f) for p in some if (f := self.probes.texts(p.title or p.text[:60])) is not None and (q := _bare(p.title or p.text[:60]))]
+        good = [overlap(q, map(_bare, f[:5])) > overlap(q, (_bare(p.text) for p in self.passages[3::max(1, len(self.passages)//5)][:5])) for q, f in know]
+        return not good or sum(good) >= .7*len(good)
+
+    def claims(self, a:Answer) -> tuple:
+        "The verdicts on what an answer says, less its notice and its citations; () where there is no context."
+        text = nfc(a.content); out, at = [], 0
+        for g in given_citations(text):
+            if g.form != "prose": out.append(text[at:g.start].rstrip(" ")); at = g.end
+        said = "".join([*out, text[at:]]).removeprefix(a.metadata.get("notice") or "").strip()
+        return self.validator.validate_answer(said, list(a.contexts)).claims if said and a.contexts else ()
 
     def stale(self, p:Passage) -> bool:
         "Does the system have an old wording of an article? By what its own words find."
@@ -191,15 +210,18 @@ def _said(t:Tester, right:Sequence[Passage], e:Exchange, passed:dict, notes:dict
         elif failed: passed["used"] = False; notes["used"] = "맥락에 조문이 있는데 답할 문장을 고르지 못함"
         return
     passed["passed"] = passed["validated"] = True
-    said = a.content.removeprefix(a.metadata.get("notice") or "").lstrip(); v = t.validator.validate_answer(said, list(a.contexts))
-    home = {n for n, c in enumerate(a.contexts) if any(sight(p, (c,)).state for p in right)}
-    cited = bool(cited_docs(a, right)) if right else None
-    if v.claims:
-        bad = [c for c in v.claims if c.verdict != "supported"]
-        passed["used"] = any(c.passage in home and c.verdict != "unsupported" for c in v.claims) or any(c.passage in home and c.fault in ("number", "negation", "condition", "modality", "entity") for c in v.claims)
-        notes["used"] = f"주장 {len(v.claims)}개 가운데 {sum(c.passage in home for c in v.claims)}개가 답하는 조문에 닿음"
-        passed["supported"] = not bad; notes["supported"] = bad[0].reason or bad[0].text[:60] if bad else "주장이 모두 맥락에 있음"
-    if passed.get("used", True): passed["cited"] = bool(cited); notes["cited"] = "답하는 조문을 출처로 듦" if cited else "출처가 다른 조문입니다" if a.citations or re.search(r"제\d+조", said) else "출처가 없음"
+    home = {n for n, c in enumerate(a.contexts) if any(sight(p, (c,)).state for p in right)}; claims = t.claims(a)
+    if claims:
+        passed["used"] = any(c.passage in home and (c.verdict != "unsupported" or c.fault in ("number", "negation", "condition", "modality", "entity")) for c in claims)
+        notes["used"] = f"주장 {len(claims)}개 가운데 {sum(c.passage in home for c in claims)}개가 답하는 조문에 닿음"
+
+def _own(t:Tester, e:Exchange, passed:dict, notes:dict) -> None:
+    "The stages that need no right article: is what it says in its own context, and does it cite it?"
+    a = e.answer; bad = [c for c in (claims := t.claims(a)) if c.verdict != "supported"]; there = t.shown(a)
+    if claims: passed["supported"] = not bad; notes["supported"] = bad[0].reason or bad[0].text[:60] if bad else "주장이 모두 맥락에 있음"
+    if not there: return
+    passed["cited"] = bool(cited_docs(a, list(there.values())))
+    notes["cited"] = "맥락에 든 조문을 출처로 듦" if passed["cited"] else "맥락에 없는 조문을 출처로 듦" if a.citations or re.search(r"제\d+조", a.content) else "출처가 없음"
 
 # %% ../../nbs/persona/11_stages.ipynb #2d6e7b3b
 def look(t:Tester, query:PersonaQuery, e:Exchange) -> Look:
@@ -207,10 +229,15 @@ def look(t:Tester, query:PersonaQuery, e:Exchange) -> Look:
     passed, notes = {"answered": e.error is None}, {}
     if e.error: notes["answered"] = f"{e.error.kind}: {e.error.message}"[:100]; return Look(query.id, passed, notes)
     a, right = e.answer, t.right(query.relevant)
-    if not query.answerable: passed["declined"] = a.abstained or bool(find_evasions(a.content)) and not a.citations; return Look(query.id, passed, notes)
-    if not a.contexts and a.abstained: passed["asked"] = False; notes["asked"] = str(a.metadata.get("reason") or a.metadata.get("kind") or "맥락 없이 모른다고 함")[:80]; return Look(query.id, passed, notes)
+    if not query.answerable:
+        passed["declined"] = a.abstained or bool(find_evasions(a.content)) and not a.citations; notes["declined"] = "모른다고 함" if passed["declined"] else "답하는 조문이 없는데 답함"
+        if not a.abstained: _own(t, e, passed, notes)
+        return Look(query.id, passed, notes)
+    silent = not a.contexts and a.abstained; could = t.probes.rank(query.text, right) if silent and t.probes.search and right else None
+    if silent and (could is None or 0 < could <= FOUND): passed["asked"] = False; notes["asked"] = str(a.metadata.get("reason") or a.metadata.get("kind") or "맥락 없이 모른다고 함")[:80]; return Look(query.id, passed, notes)
     passed["asked"] = True
-    if not right or not a.contexts: return Look(query.id, passed, notes)          # a system that does not show what it read
+    if not a.abstained: _own(t, e, passed, notes)
+    if not right or not a.contexts and not silent: return Look(query.id, passed, notes)          # a system that does not show what it read
     seen = _found(t, right, query.text, query.formal, e, passed, notes)
     if seen.state == "whole": _said(t, right, e, passed, notes)
     elif seen.state and passed.get("current"): _said(t, right, e, passed, notes)
@@ -222,7 +249,10 @@ def look_turn(t:Tester, row:Mapping, e:Exchange|None=None   # None: what the row
     "The stages of one later turn of a dialogue: whether it was answered, and whether what was said before was heard."
     e = e or Exchange.from_dict(row); passed, notes = {"answered": e.error is None}, {}
     if e.error: notes["answered"] = f"{e.error.kind}: {e.error.message}"[:100]; return Look(row["id"], passed, notes)
-    right = t.right(row.get("relevant") or {})
+    right, a = t.right(row.get("relevant") or {}), e.answer
+    if right: passed["asked"] = bool(a.contexts) or not a.abstained
+    if not a.abstained: _own(t, e, passed, notes)
+    if right and a.contexts and any(sight(p, a.contexts).state == "whole" for p in right): _said(t, right, e, passed, notes)
     if row.get("turn", 1) < 2 or not right: return Look(row["id"], passed, notes)
     alone = t.probes.rank(row["standalone"], right)
     if not alone or alone > FOUND: return Look(row["id"], passed, notes)

@@ -1,0 +1,106 @@
+"""Do the generated queries sound like their personas, like one another, like people? (issue 7)
+
+    python benchmarks/persona_realism.py [DATA/regs] [--queries 30] [--show 50]
+
+1. persona: a logistic regression over character n-grams and morphemes, cross-validated by source article (so that no topic
+   stands on both sides), tells which of the ten personas a generated query is of. Chance 0.10, wanted at least 0.60.
+2. duplicates: the share of queries that equal an earlier one after normalisation, or share more than 0.8 of their character
+   trigrams (Jaccard) with one. Wanted at most 0.05.
+3. with a folder of real colloquial queries (queries.jsonl, metadata.register = colloquial; BEIR corpus beside it): generated on
+   the same corpus against the real ones, balanced, cross-validated by article or pair. Wanted at most 0.75 (chance 0.50).
+"""
+import argparse, json, random, re, sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from rag_quality.data import bundled, load_collection
+from rag_quality.formality import query_tokens
+from rag_quality.persona.needs import askables
+from rag_quality.persona.personas import PersonaGenerator
+from rag_quality.persona.wording import wording
+from rag_quality.query_types import TYPES, query_types
+
+SHARES = (("easy", .3), ("medium", .4), ("hard", .3))
+
+def features(text:str) -> Counter:
+    "Character 1- to 4-grams and Kiwi morphemes (with pairs) of a text."
+    t = f"^{text}$"; toks = [f"{m.form}/{m.tag}" for m in query_tokens(text)]
+    return Counter([t[i:i+n] for n in (1, 2, 3, 4) for i in range(len(t)-n+1)] + ["m:" + m for m in toks] + ["b:" + a + b for a, b in zip(toks, toks[1:])] + [f"len{min(len(text)//10, 8)}"])
+
+def matrix(bags):
+    from scipy.sparse import csr_matrix
+    df = Counter(f for b in bags for f in b); names = {f: i for i, f in enumerate(sorted(f for f, n in df.items() if n >= 2))}
+    rows = [(i, names[f], (1 + np.log(n)) * np.log(len(bags)/df[f])) for i, b in enumerate(bags) for f, n in b.items() if f in names]
+    X = csr_matrix(([r[2] for r in rows], ([r[0] for r in rows], [r[1] for r in rows])), shape=(len(bags), len(names)))
+    norm = np.sqrt(X.multiply(X).sum(1)).A1 if hasattr(X.multiply(X).sum(1), "A1") else np.asarray(np.sqrt(X.multiply(X).sum(1))).ravel()
+    from scipy.sparse import diags
+    return diags(1/np.maximum(norm, 1e-9)) @ X, sorted(names, key=names.get)
+
+def fit(X, y, classes:int, C:float=10.):
+    "Multinomial logistic regression (L2) by L-BFGS."
+    from scipy.optimize import minimize
+    n, d = X.shape; Y = np.eye(classes)[y]
+    def loss(w):
+        W = w.reshape(d, classes); Z = X @ W; Z -= Z.max(1, keepdims=True); P = np.exp(Z); P /= P.sum(1, keepdims=True)
+        return -np.log(P[np.arange(n), y] + 1e-12).sum() + (w @ w)/(2*C), (X.T @ (P - Y) + W/C).ravel()
+    return minimize(loss, np.zeros(d*classes), jac=True, method="L-BFGS-B", options={"maxiter": 60}).x.reshape(d, classes)
+
+def accuracy(texts, labels, groups, folds:int=5, seed:int=0) -> tuple[float, list[int]]:
+    "Cross-validated accuracy by group; and the prediction of each text."
+    names = sorted(set(labels)); y = np.array([names.index(l) for l in labels]); X, _ = matrix([features(t) for t in texts])
+    order = sorted(set(groups)); random.Random(seed).shuffle(order); fold = {g: i % folds for i, g in enumerate(order)}; at = np.array([fold[g] for g in groups])
+    guess = np.zeros(len(y), int)
+    for f in range(folds): guess[at == f] = (X[at == f] @ fit(X[at != f], y[at != f], len(names))).argmax(1)
+    return float((guess == y).mean()), [names[g] for g in guess]
+
+def interval(p:float, n:int) -> str:
+    from scipy.stats import binomtest
+    ci = binomtest(round(p*n), n).proportion_ci(method="wilson"); return f"[{ci.low:.2f}, {ci.high:.2f}]"
+
+def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]:
+    "n queries a persona on a collection: needs drawn so that no article belongs to one persona."
+    found, rows = [a for a in askables(collection) if a.answerable], []
+    for p in personas:
+        rng = random.Random(f"{seed}:{p.id}"); mine = [a for a in found if a.family in p.families or any(t in a.formal for t in p.topics)] or found
+        pool = rng.sample(mine, min(n, len(mine))) + rng.choices(mine, k=max(0, n - len(mine)))
+        levels = [d for d, s in SHARES for _ in range(round(s*n))]; levels += ["medium"]*(n - len(levels)); rng.shuffle(levels)
+        for i, (a, d) in enumerate(zip(pool, levels)):
+            kinds = {"easy": ("사실 확인", "절차 질문", "자격 확인"), "medium": ("사실 확인", "절차 질문", "자격 확인", "비교 질문", "복합 질문", "은어/축약어"), "hard": ("모호한 질문", "감정 표현", "복합 질문", "은어/축약어")}[d]
+            kind = rng.choice([k for k in kinds if k in a.types and (k != "비교 질문" or a.other)] or ["사실 확인"])
+            w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{p.id}:{i}"))
+            rows.append({"text": w.text, "persona": p.id, "group": next(iter(a.relevant)), "difficulty": d, "type": kind, "formal": a.formal, "steps": w.steps})
+    return rows
+
+def duplicates(texts) -> float:
+    seen, n = [], 0
+    for t in texts:
+        k = re.sub(r"[\W_]+", "", t); g = {k[i:i+3] for i in range(max(len(k)-2, 1))}
+        n += any(k == k2 or len(g & g2) > .8*len(g | g2) for k2, g2 in seen); seen.append((k, g))
+    return n/len(texts)
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("data", nargs="?"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--show", type=int, default=0)
+    a = ap.parse_args(); people = PersonaGenerator().generate()
+    rows = generate(bundled(), people, a.queries, a.seed); texts = [r["text"] for r in rows]
+    if a.show:
+        for r in random.Random(a.seed).sample(rows, a.show): print(f"{r['persona'][:9]:9} {r['difficulty'][:4]} {r['type'][:4]:5} | {r['text']}   «{r['formal']}»")
+    acc, guess = accuracy(texts, [r["persona"] for r in rows], [r["group"] for r in rows])
+    print(f"(1) persona told by a classifier: {acc:.3f} {interval(acc, len(rows))}, n={len(rows)}, chance 0.10, wanted >= 0.60")
+    for p in people: mine = [(r, g) for r, g in zip(rows, guess) if r["persona"] == p.id]; print(f"      {p.name:12} {np.mean([r['persona'] == g for r, g in mine]):.2f}   taken for {Counter(g for r, g in mine if g != p.id).most_common(2)}")
+    print(f"(2) (near-)duplicates: {duplicates(texts):.3f}, n={len(texts)}, wanted <= 0.05")
+    kinds = [(query_types(r["text"]) or [None])[0] for r in rows]; print(f"    kind of query told by rag_quality.query_types as meant: {np.mean([k is not None and k.name == r['type'] for k, r in zip(kinds, rows)]):.2f} (chance 0.12)")
+    print(f"    length {np.mean([len(t) for t in texts]):.1f} +- {np.std([len(t) for t in texts]):.1f} characters")
+    if a.data: compare(Path(a.data), people, a.seed)
+
+def compare(folder:Path, people, seed:int):
+    "Generated on the corpus of a folder against the real colloquial queries there: persona by persona as many."
+    real = [json.loads(l) for l in (folder/"queries.jsonl").read_text(encoding="utf-8").splitlines() if l.strip()]
+    real = [r for r in real if r["metadata"].get("register") == "colloquial"]; by = Counter(r["metadata"]["persona"].replace(" ", "") for r in real); names = {n.replace(" ", ""): p for p in people for n in (p.name, *p.aliases)}
+    rows = [r for who, n in by.items() if who in names for r in generate(load_collection(folder), [names[who]], max(n, 3), seed)[:n]]
+    scores = [accuracy([r["text"] for r in rows] + [r["text"] for r in real], ["made"]*len(rows) + ["real"]*len(real), ["m" + r["group"] for r in rows] + ["r" + r["metadata"].get("pair", r["_id"]) for r in real], seed=s)[0] for s in range(3)]
+    acc = float(np.mean(scores)); print(f"(3) generated told from real: {acc:.3f} {interval(acc, len(rows) + len(real))} (mean of three splits), n={len(rows)}+{len(real)}, chance 0.50, wanted <= 0.75")
+
+if __name__ == "__main__": sys.exit(main())
