@@ -4,7 +4,7 @@ usage: python benchmarks/persona_faults.py [--tune] [--queries N] [--dialogues N
        --tune: on the needs on which the thresholds were chosen; without it, on the others (what is reported)
 The system under test is our own pipeline over the bundled collection with one fault put in (FAULTS: to which component each
 belongs), or healthy but of another make (HEALTHY). Sessions are small, so that many fit into minutes: 30 questions of the dev
-split as people type them (about a tenth without an answer) and 5 dialogues of 4 turns. The reference is the default pipeline
+split as people type them (about a tenth without an answer) and 8 dialogues of 4 turns. The reference is the default pipeline
 over the sound collection. Both are asked the same; the components are named by `persona.suspects.suspects`.
 """
 import argparse, random, re, sys, time
@@ -212,7 +212,7 @@ def wilson(k, n):
 def main(argv):
     global COLLECTION, PARTS
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--tune", action="store_true"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--dialogues", type=int, default=5); ap.add_argument("--errors", action="store_true"); ap.add_argument("--only", default="")
+    ap.add_argument("--tune", action="store_true"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--dialogues", type=int, default=8); ap.add_argument("--errors", action="store_true"); ap.add_argument("--only", default="")
     ap.add_argument("--seeds", type=int, nargs="*", default=None); ap.add_argument("--dump", default="")
     args = ap.parse_args(argv); start = time.time()
     COLLECTION = bundled(); PARTS = Parts(COLLECTION); base = Make(OwnPipeline(PARTS)); reference = Tester(COLLECTION.passages, search=base.search, answer=base.answer)

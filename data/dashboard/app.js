@@ -53,6 +53,7 @@
   const page = () => { const t = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1))); return t ? t.closest(".page") : null; };
   let last = page(), y = 0;
   const title = document.title;
+  if (last && last.matches(":target")) addEventListener("load", () => scrollTo({ top: 0, behavior: "instant" }));
   document.addEventListener("click", e => { if (!page() && e.target.closest("a[href^='#']")) y = scrollY; }, true);
   addEventListener("hashchange", () => {
     const now = page();

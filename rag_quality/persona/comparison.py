@@ -92,7 +92,7 @@ def figure_faults(claim:str, place:Place, article:str, asked:str="") -> tuple[li
     rivals = [x for k, x in enumerate(here) if k not in used]
     mine_case = [q for q in left if any(_value(q, x) for x in own) and not any(_value(q, x) for x in everywhere)]
     for q in left:
-        rival = next((x for x in rivals if x.dimension == q.dimension), None)
+        rival = next((x for x in rivals if (x.dimension, x.unit) == (q.dimension, q.unit)), None)
         if q in mine_case or any(x.dimension == q.dimension for x in mine_case): continue     # a sum done for the asker's case stands in no article
         if not any(same_figure(q, x) for x in everywhere): faults.append(f"'{q.text}'이(가) 근거에 없습니다" + (f"(근거는 '{rival.text}')" if rival else ""))
         elif rival is not None and place.cover >= SURE: faults.append(f"'{q.text}'의 자리에 근거는 '{rival.text}'을(를) 둡니다")
@@ -138,5 +138,5 @@ def state_faults(claim:str, place:Place) -> list[str]:
         if p.role not in ("main", "and"): continue
         same = [x for x in span if alike(p.key, x.key)] or [x for x in near if alike(p.key, x.key)]
         if p.state not in _RULED or not same or _flipped(claim, place.text): continue
-        if all(x.state in _RULED and clash(p.state, x.state) for x in same): out.append(f"'{p.key}': 답은 '{_SAID[p.state]}', 근거는 '{_SAID[same[0].state]}'")
+        if all(clash(p.state, x.state) for x in same): out.append(f"'{p.key}': 답은 '{_SAID[p.state]}', 근거는 '{_SAID[same[0].state]}'")
     return out

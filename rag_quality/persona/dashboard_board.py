@@ -7,7 +7,7 @@ __all__ = ['failure_counts', 'headline', 'kpis', 'hero', 'heat', 'who', 'dimensi
            'components', 'plan', 'talks', 'query_table', 'board']
 
 # %% ../../nbs/persona/15_dashboard_board.ipynb #52ac444e
-import json
+import json, re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -52,7 +52,7 @@ def kpis(data:SessionData) -> str:
     done, passed = rate_of(bool(f.get("performed")) for f in data.facts.values()), rate_of(f.get("passed") for f in data.facts.values() if not f.get("abstained"))
     asked = [*data.answers.values(), *data.turns.values()]
     return '<div class="kpis">' + "".join([rate("성공률", success_rate(data), goal=.8),
-        _kpi("평균 점수", number(total.mean)[:4] if total.mean is not None else "–", "/ 5", interval_svg(total.mean, total.low, total.high, hi=5, mark=4, goal=True), f"{_span(total.low, total.high, lambda x: f'{x:.2f}')}; 잰 것 {total.n_scored}/{n}"),
+        _kpi("평균 점수", "–" if total.mean is None else f"{total.mean:.2f}", "/ 5", interval_svg(total.mean, total.low, total.high, hi=5, mark=4, goal=True), f"{_span(total.low, total.high, lambda x: f'{x:.2f}')}; 잰 것 {total.n_scored}/{n}"),
         rate("팩트체크 통과", passed, f"수행 {done.k}/{done.n}" if data.facts else ""),
         _kpi("맥락 유지율", pct(kept.mean), f"대화 {len(data.dialogues)}개", interval_svg(kept.mean, kept.low, kept.high, mark=.85, goal=True), f"{_span(kept.low, kept.high, pct) if kept.mean is not None else '재지 않음'}; 기준 85%; 잰 차례 {kept.n_scored}/{m}"),
         rate("답을 받은 비율", rate_of(not x.get("error") for x in asked), f"오류 {sum(bool(x.get('error')) for x in asked)}건")]) + "</div>"
@@ -65,8 +65,8 @@ def hero(data:SessionData) -> str:
     "Headline, what was tested, five numbers, what to do next."
     s = data.session; c, t = s.get("collection") or {}, s.get("target") or {}
     meta = [t.get("name"), f"{c['name']} 조문 {c.get('n_passages', '–')}개" if c.get("name") else None, f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개", f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {data.method}", {"interrupted": "도중에 멈춘 세션", "running": "아직 도는 세션"}.get(s.get("status"))]
-    steps = next_steps(data)
-    return (f'<section class="hero"><h1>{esc(headline(data))}</h1><p class="meta">{esc(" · ".join(m for m in meta if m))}</p>{kpis(data)}'
+    steps, said = next_steps(data), " ".join(f"<span>{esc(x)}</span>" for x in re.split(r"(?<=[.]) ", headline(data)))
+    return (f'<section class="hero"><h1>{said}</h1><p class="meta">{esc(" · ".join(m for m in meta if m))}</p>{kpis(data)}'
             f'<div class="card todo"><h3>다음에 할 일</h3><ol>{"".join(f"<li>{esc(x)}</li>" for x in steps[:5])}</ol></div></section>')
 
 def heat(data:SessionData, links:bool=True) -> str:
@@ -100,7 +100,7 @@ def quality(data:SessionData) -> str:
     "Scores by dimension and method, and what the fact check found."
     cards = [f'<div class="card"><h3>항목별 점수 (방법: {esc(m)})</h3>{dot_plot(dimension_dots(data, m), ticks=(0, .5, 1), tick=lambda x: f"{x:.0%}")}</div>' for m in sorted(data.scores, key=lambda m: (m != data.method, m))] or [_none("채점하지 않았습니다.")]
     claims = [c for f in data.facts.values() for c in f.get("claims") or ()]
-    dots = [Dot(label, (r := rate_of((c.get("checks") or {}).get(k) for c in claims)).value, *r.bounds, text=f"<b>{r.k}</b>/{r.n}" if r.n else "–", tone="none" if r.value is None else "ok" if r.value >= .9 else "bad") for k, label in CHECKS.items()]
+    dots = [Dot(label, (r := rate_of((c.get("checks") or {}).get(k) for c in claims)).value, *r.bounds, text=f"<b>{r.k}</b>/{r.n}" if r.n else "–", tone="none" if r.value is None else "ok" if r.value >= .9 else "bad") for k, (label, *_) in CHECKS.items()]
     cards.append(f'<div class="card"><h3>팩트체크: 주장 {len(claims)}개가 맞은 비율</h3>{dot_plot(dots, ticks=(0, .5, 1), tick=lambda x: f"{x:.0%}")}</div>' if data.facts else f'<div class="card"><h3>팩트체크</h3>{_none("팩트체크를 하지 않았습니다. 그래서 정확성은 말할 수 없습니다.")}</div>')
     return _section("quality", "답은 얼마나 좋은가", "점은 평균이고 선은 95 % 구간입니다. 배점에 대한 몫으로 그렸습니다.", f'<div class="grid two">{"".join(cards)}</div>')
 
@@ -128,8 +128,8 @@ def lights(data:SessionData) -> str:
     def one(r):
         m, t = r.get("measured"), r.get("threshold")
         state = "unknown" if m is None else "off" if r.get("acted") else "on"
-        word = {"unknown": "재지 못함", "off": "미달", "on": "충족"}[state]
         share = isinstance(t, (int, float)) and 0 < t <= 1
+        word = "재지 못함" if m is None else ("미달" if share else "해당함") if r.get("acted") else "충족" if share else "해당 없음"
         value = "–" if m is None else f"{m:.0%}" if share else f"{m:g}"
         return (f'<div class="light {state}"><span class="lamp" role="img" aria-label="{word}"></span><div><b>{esc(r.get("label"))}</b> <span class="faint small">{esc(r.get("id"))}</span><br>{word} · 잰 값 <b>{value}</b>, 기준 {f"{t:.0%}" if share else esc(t)}'
                 + (interval_svg(m, tone="ok" if state == "on" else "bad", mark=t, goal=True, label=f"{value}, 기준 {t:.0%}") if share and m is not None else "") + (f'<div class="soft small">{esc(r["action"])}</div>' if r.get("action") else "") + "</div></div>")

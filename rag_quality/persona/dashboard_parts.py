@@ -56,12 +56,12 @@ def marked_answer(text:str, claims:Sequence[Mapping]=(), id:str="a",   # the sta
     return f'{head}<details class="fold"><summary>긴 답입니다. 나머지 {len(text) - first:,}자 펴기</summary>{rest}</details>'
 
 # %% ../../nbs/persona/15_dashboard_parts.ipynb #5d881b7a
-CHECKS = {"citation": "조문 번호", "number": "수치·기한", "source": "출처", "hallucination": "지어낸 것 없음"}
+CHECKS = {"citation": ("조문 번호", "조문 번호 맞음", "조문 번호 틀림"), "number": ("수치·기한", "수치·기한 맞음", "수치·기한 틀림"), "source": ("출처", "출처 있음", "출처 없음"), "hallucination": ("지어내지 않음", "지어낸 것 없음", "지어냄")}
 
 def _checks(checks:Mapping) -> str:
     "The four checks of a claim: right, wrong, does not apply."
-    say = {True: ("t", "✓"), False: ("f", "✗"), None: ("u", "·")}
-    return '<div class="checks">' + "".join(f'<span class="{say[v][0]}">{say[v][1]} {esc(label)}</span>' for k, label in CHECKS.items() if (v := checks.get(k)) in say) + "</div>"
+    say = {True: ("t", "✓", 1), False: ("f", "✗", 2), None: ("u", "·", 0)}
+    return '<div class="checks">' + "".join(f'<span class="{say[v][0]}">{say[v][1]} {labels[say[v][2]]}</span>' for k, labels in CHECKS.items() if (v := checks.get(k)) in say) + "</div>"
 
 def proofs(facts:Mapping|None, id:str="a") -> str:
     "What the fact check found, claim by claim, as HTML; a sentence where there is none."

@@ -77,8 +77,9 @@ def heat_cell(rate:Rate|None, pick:Mapping|None=None, *, class_:str="") -> str:
     low, high = rate.bounds
     text = f"{rate.k}/{rate.n}" if rate.n else "–"
     title = f"성공 {rate.k}/{rate.n}" + (f", 95 % 구간 {low:.0%} – {high:.0%}" if rate.n else "") + (f", 채점 안 된 것 {rate.n_total - rate.n}" if rate.n < rate.n_total else "")
+    shade = "" if not rate.n else "low" if rate.value < .5 else "high"
     inner = f'<a href="#queries"{attrs(title=title, data_pick=json.dumps(dict(pick), ensure_ascii=False))}>{text}</a>' if pick else f"<span{attrs(title=title)}>{text}</span>"
-    return f'<td{attrs(class_=f"{class_} v".strip() if rate.n else class_ or None, style=f"--v:{rate.value:.3f}" if rate.n else None)}>{inner}</td>'
+    return f'<td{attrs(class_=f"{class_} {shade}".strip() or None, style=f"--v:{rate.value:.3f}" if rate.n else None)}>{inner}</td>'
 
 def heat_table(rows:Mapping[str, str], columns:Mapping[str, str], rate:Callable[[str|None, str|None], Rate|None],  # (row, column), None: over all of them
                *, names:tuple[str, str]=("persona", "difficulty"), caption:str="", links:bool=True) -> str:

@@ -77,7 +77,7 @@ def _speak(self, h, asked, body, fault):
     if fault == "empty": said = ""
     if self.kind == "json": return h.send(200, dict(said) if isinstance(said, Mapping) else {"data": {"result": [{"text": said}]}, "sources": self.sources}, cut=fault == "cut")
     if not self.stream: return h.send(200, {**reply_in("openai", said, asked=asked), **({"sources": self.sources} if self.sources else {})}, cut=fault == "cut")
-    events = stream_of(said, **({"sources": self.sources} if self.sources else {})) if fault != "huge" else (stream_of("가" * 2000)[1] * 400 for _ in range(100))
+    events = stream_of(said, **({"sources": self.sources} if self.sources else {})) if fault != "huge" else [stream_of("가" * 4)[1].replace("가".encode(), "가".encode() * 40_000)] * 20
     h.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
     for i, e in enumerate(events):
         if fault == "cut" and i == 3: return h.drop()

@@ -40,7 +40,7 @@ class Title:
 
 def _spread(base:str) -> tuple[str, ...]:
     "'연가의 이월 및 보상' -> both with their owner; '퇴사 및 생활관비의 반환' -> as they stand."
-    parts = [p.strip() for p in _AND.split(base) if p.strip()]
+    parts = [p.strip() for p in (_AND if not re.search(r"[·ㆍ]\S{3,}|\S{3,}[·ㆍ]", base) else re.compile(r"\s*(?:및|,|(?<=[가-힣])(?:와|과)(?=\s))\s*")).split(base) if p.strip()]
     if len(parts) > 1 and (m := re.match(r"(.+?)의\s", parts[0])) and not any("의 " in p for p in parts[1:]): parts = [parts[0], *(f"{m[1]}의 {p}" for p in parts[1:])]
     return tuple(parts) or (base,)
 
@@ -78,13 +78,26 @@ def owned(scope:str, matter:str) -> str:
     if not scope or not matter: return scope or matter
     return matter if any(len(w) > 1 and w in matter.replace(" ", "") for w in (scope.replace(" ", ""), scope.split()[-1])) else f"{scope} {matter}"
 
+def _merged(about:list[str], ask:str) -> tuple[list[str], str]:
+    "What a matter and an ask say twice is said once: '복학의 신청' + '복학 신청 기한', '환수' + '환수금 납부 기한'."
+    b, bare = ask.split(), [re.sub(r"의$", "", w) for w in about]; last = bare[-1] if bare else ""
+    for k in (2, 1):
+        if len(b) > k and bare[-k:] == b[:k]: return about, " ".join(b[k:])
+        if len(b) > k and last == "".join(b[:k]): return about, " ".join(b[k:])
+    if len(b) > 2 and b[1] == last: return (about, " ".join(b[2:])) if b[0] == "서류" else (about[:-2], ask) if len(bare) > 1 and b[0].endswith(bare[-2]) else (about, ask)
+    if len(bare) > 1 and "".join(bare[-2:]) == b[0]: return about[:-2], ask
+    if len(last) > 1 and b[0].startswith(last) and b[0] != last: return about[:-1], ask
+    return (about, " ".join(b[1:])) if len(b) > 1 and last.endswith(b[0]) else (about, "") if last.endswith(ask) or ask == "위반 시 조치" and re.search(r"(?:조치|제재|처분)$", last) else (about, ask)
+
 def phrase(scope:str, matter:str, asks:Sequence[str]) -> str:
     "'도서관 관외대출의 책수와 기간': what is asked, as a noun phrase that stands alone."
-    about = owned(scope, matter); last = about.split()[-1] if about else ""
-    asks = [a for a in (re.sub(r"^(\S+)\s(?=\S)", lambda m: "" if last.endswith(m[1]) else m[0], a) for a in asks) if a and not last.endswith(a)]
-    if not asks: return about
-    for said in (re.sub(r"의? ", "", matter), last):      # '출석의 인정' + '출석인정 신청 기한', '환수' + '환수금 납부 기한'
-        if len(said) > 1 and asks[0].startswith(said) and asks[0] != said: return " ".join(x for x in (scope if said != last else about[:-len(last)].rstrip().removesuffix("의"), listed(asks)) if x)
-    if asks[0] == "제한": return f"{about}{'이' if has_final(about) else '가'} 제한되는 경우" + (f"와 {listed(asks[1:])}" if asks[1:] else "")
-    if len(asks[0].split()) > 2: return f"{re.sub(r'의 (?=[^ ]+$)', ' ', about)} 시 {listed(asks)}" if last in _GENERIC else f"{about}의 {listed(asks)}"
-    return f"{about}{' ' if re.search(r'의 ', about) or last in _GENERIC else '의 '}{listed(asks)}"
+    words, said = owned(scope, matter).split(), []
+    for i, a in enumerate(asks):
+        kept, a = _merged(words, a) if words else (words, a)
+        if i == 0: words = kept
+        if a: said.append("제한되는 경우" if a == "제한" and (i or len(asks) > 1) else a)
+    about = re.sub(r"의$", "", " ".join(words)); last = about.split()[-1] if about else ""
+    if not said or not about: return about or listed(said)
+    if said[0] == "제한": return f"{about}{'이' if has_final(about) else '가'} 제한되는 경우"
+    if len(said[0].split()) > 2 and last in _GENERIC: return f"{re.sub(r'의 (?=[^ ]+$)', ' ', about)} 시 {listed(said)}"
+    return f"{about}{' ' if '의 ' in about or last in _GENERIC or about == scope else '의 '}{listed(said)}"

@@ -40,7 +40,12 @@ def _cited(a:Article, n:Sequence[int], places:dict) -> dict:
             if d not in a.doc_ids: out[d] = 1
     return out
 
-def _about(a:Article, k:int) -> tuple[str, str]: scope, matter = a.matters[k]; return (scope, matter) if matter else ("", scope)
+def _about(a:Article, k:int) -> tuple[str, str]:
+    "(scope, matter); a matter that cannot do without its owner has it."
+    scope, matter = a.matters[k]
+    return (scope, matter) if matter and stands_alone(matter) else ("", owned(scope, matter))
+
+
 def _said(a:Article, picked) -> tuple[tuple[str, ...], tuple[str, ...]]:
     "(the nouns asked for, the words of documents)."
     return tuple(f.ask for f, _ in picked), tuple(f.said for f, _ in picked if f.kind == "document")
@@ -60,7 +65,7 @@ def singles(articles:Sequence[Article], passages:Sequence[Passage]) -> list[Aska
     for a in articles:
         for i, (k, f, n) in enumerate(a.found[:MOST]):
             out.append(_one(a, k, [(f, n)], places))
-            mates = [(g, m) for j, g, m in a.found[i+1:MOST] if j == k and g.kind != f.kind and not {*g.ask.split()} & {*f.ask.split()}]
+            mates = [(g, m) for j, g, m in a.found[i+1:MOST] if j == k and "제한" not in (f.ask, g.ask) and g.kind != f.kind and not {*g.ask.split()} & {*f.ask.split()}]
             if mates: out.append(_one(a, k, [(f, n), mates[0]], places))
     return out
 
@@ -99,15 +104,18 @@ def _at(articles, passages):
     return {(a.regulation, re.sub(r".*\s", "", label[a.doc_ids[0]].label)): a for a in articles}
 
 # %% ../../nbs/persona/02_pairs.ipynb #9c329ea4
+_COUNTED = re.compile(r"^.{0,9}(?:기간|일수|연한|횟수|책수|인원|점수|배점|학점|시간|금액|액|료|비|단가|비율|정액|수당|율)$")
+
 def _bare(t:str) -> str: return re.sub(r"\s*[(（][^()（）]*[)）]", "", t).strip()
 
 def _rows(a:Article) -> list[tuple[int, str, str, str]]:
     "(piece, column, row, row) for each table with two rows that differ in a column."
     out = []
     for n, x in enumerate(a.pieces):
-        rows = [r for r in x.rows if len(r) > 1 and 2 <= len(r[0][1]) <= 16 and not re.search(r"^\d|^제\d|부터|이상|미만|이하|초과|이전|이후|그 밖", r[0][1])]
+        names = [r[0][1] for r in x.rows if r]
+        rows = [r for r in x.rows if len(r) > 1 and names.count(r[0][1]) == 1 and 2 <= len(r[0][1]) <= 16 and not re.search(r"^\d|^제\d|부터|이상|미만|이하|초과|이전|이후|그 밖", r[0][1])]
         for r, q in zip(rows, rows[1:]):
-            col = next((c for (c, v), (_, w) in zip(r[1:], q[1:]) if v != w and re.search(r"\d", v) and re.search(r"\d", w) and len(c) <= 10 and c not in ("비고", "기준", "사유")), None)
+            col = next((c for (c, v), (_, w) in zip(r[1:], q[1:]) if v != w and re.search(r"\d", v) and re.search(r"\d", w) and re.search(_COUNTED, _bare(c))), None)
             if col and (a_ := _bare(r[0][1])) != (b_ := _bare(q[0][1])): out.append((n, _bare(col), a_, b_))
     return out
 
@@ -117,8 +125,8 @@ def compared(articles:Sequence[Article], passages:Sequence[Passage]) -> list[Ask
     for a in articles:
         for n, col, left, right in _rows(a)[:2]:
             scope, matter = _about(a, 0); pair = listed([left, right])
-            facts = tuple(i for i in a.pieces[n].items if left in i.split(",")[0] or right in i.split(",")[0])[:2]
-            out.append(Askable(f"{a.key}#{col}:{left}/{right}".replace(" ", ""), "compared", f"{owned(scope, matter)}에서 {pair}의 {col} 비교", matter, (_column(col, facts),), (col,), scope=scope, other=pair, terms=(*matter.split(), left, right),
+            facts = tuple(next(i for i in a.pieces[n].items if side in i.split(",")[0]) for side in (left, right))
+            out.append(Askable(f"{a.key}#{col}:{left}/{right}".replace(" ", ""), "compared", f"{owned(scope, matter)}에서 {pair}의 {col} 비교", f"{matter} {left} {col}", (_column(col, facts),), (col,), scope=scope, other=f"{right} {col}", terms=(*matter.split(), left, right),
                                facts=facts or (a.pieces[n].fact,), relevant={**{d: 1 for d in a.doc_ids}, a.pieces[n].doc_id: 2}, difficulties=("medium", "hard"), types=("비교 질문",), regulation=a.regulation, family=a.family))
     for i, a in enumerate(articles):
         for b in articles[i+1:]:

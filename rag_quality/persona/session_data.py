@@ -70,10 +70,10 @@ class SessionData:
         return own if own in self.scores or not self.scores else "rules" if "rules" in self.scores else sorted(self.scores)[0]
     @property
     def dialogues(self) -> dict[str, list[dict]]:
-        "scenario -> its turns in order."
-        out = {}
+        "scenario -> its turns in order; the scenarios in the order of the personas."
+        out, place = {}, {p: i for i, p in enumerate(self.personas)}
         for t in self.turns.values(): out.setdefault(t.get("scenario") or t["id"].rsplit("-t", 1)[0], []).append(t)
-        return {s: sorted(ts, key=lambda t: t.get("turn") or 0) for s, ts in sorted(out.items())}
+        return {s: sorted(ts, key=lambda t: t.get("turn") or 0) for s, ts in sorted(out.items(), key=lambda x: (place.get(x[1][0].get("persona"), 99), x[0]))}
 
     def persona(self, id:str) -> str: "The Korean name of a persona."; return (self.personas.get(id) or {}).get("name") or id or "–"
     def score(self, id:str, method:str|None=None) -> dict: "The score row of an id; {} where there is none."; return self.scores.get(method or self.method, {}).get(id, {})

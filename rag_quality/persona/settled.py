@@ -17,6 +17,7 @@ from ..fallback import question_of
 from .facets import Facet, facets_of
 from .matters import read_title, scope_of, stands_alone
 from .pieces import pieces_of
+from ..query_topics import find_topics
 
 # %% ../../nbs/persona/02_settled.ipynb #abc246c7
 class Article:
@@ -43,7 +44,7 @@ class Article:
         heads = [m.split()[-1] if m else self.scope.split()[-1] if self.scope else "" for _, m in self.matters]; many, out = len(heads) > 1, {}
         heads = heads[:-1] if many else heads
         for n, x in enumerate(self.pieces):
-            at = [(x.text.find(h), k) for k, h in enumerate(heads) if h and h in x.text]
+            at = [(min(f), k) for k, h in enumerate(heads) if (f := [x.text.find(w) for w in re.split("[·ㆍ]", h) if w and w in x.text])]
             k, near = (len(heads), 1.) if many and len(at) == len(heads) else (min(at)[1], 1.) if at else (0, 0. if many else .9 if n == 0 else .5)
             for f in facets_of(x.text, "\n".join((*x.items, *x.proviso))):
                 sure = f.sure*near
@@ -66,4 +67,11 @@ def articles_of(passages:Sequence[Passage]) -> tuple[Article, ...]:
     for p in passages: books[source_of(p).regulation] += p.text
     many = max(2, len(books)*.15)
     common = lru_cache(maxsize=None)(lambda word: sum(word in text for text in books.values()) > many)
+    for a in found: a.family = a.family or _family(a.regulation or a.title)
     return tuple(a.settle(common) for a in found)
+
+@lru_cache(maxsize=1024)
+def _family(name:str) -> str:
+    "The family of a regulation whose metadata says none, by its name; '' where nothing is heard."
+    found = find_topics(name)[1]
+    return next(iter(found)) if found and max(found.values()) >= .3 else ""

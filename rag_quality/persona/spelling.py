@@ -45,10 +45,11 @@ def punctuated(text:str, rng:random.Random, *, question:float,   # share of ques
               ) -> str:
     "A text with the marks of its writer."
     keep = rng.random() < question
-    text = re.sub(r"\?(?=\s)", lambda m: "?" if keep or rng.random() < .5 else ("." if rng.random() < .35 else ""), text)
+    text = re.sub(r"\?(?=\s)", lambda m: "?" if keep or rng.random() < .75 else "", text)
+    text = re.sub(r"\.(?=\s)", lambda m: "." if rng.random() < .3 else "", text)
     text = re.sub(r"[.?]+$", lambda m: "?" if "?" in m[0] and keep else "", text)
     if marks and rng.random() < chat:
-        mark, spots = rng.choice(marks), [m.start() for m in re.finditer(r"(?<=[요다음임함됨데네지])\.(?= )", text)]
-        if spots and mark != "??" and rng.random() < .6: k = rng.choice(spots); text = text[:k] + mark + text[k+1:]
+        mark, spots = rng.choice(marks), [m.end() for m in re.finditer(r"(?<=[요음임함])(?=\.? )", text)]
+        if spots and mark != "??" and rng.random() < .6: k = rng.choice(spots); text = text[:k] + mark + text[k:].removeprefix(".")
         else: text = text.rstrip("?") + (mark if mark in ("..", "...", "ㅠ", "ㅠㅠ", ";;", "??", "!!", "ㅋㅋ", "^^") else " " + mark)
     return text

@@ -132,6 +132,15 @@ class Look:
 # %% ../../nbs/persona/11_stages.ipynb #17e72ec0
 NEAR, FOUND = 3, 10       # a hit this near the top should be in the context; one within FOUND counts as found by a search
 
+def _alive(passages, probes) -> bool:
+    "Does what a system finds have to do with what it is asked at all? Twelve articles' titles: the hits against three handfuls of articles drawn evenly."
+    def overlap(q, texts): g = {q[i:i+2] for i in range(len(q)-1)}; return max((len(g & {t[i:i+2] for i in range(len(t)-1)}) for t in texts), default=0)
+    def drawn(n, of, at): return [passages[i] for i in range(at, len(passages), max(1, len(passages)//(n*of)))][at % of::of][:n]
+    others = [[_bare(p.text) for p in drawn(5, 3, k)] for k in range(3)] if len(passages) >= 40 else []      # in a handful of articles anything is near
+    know = [(q, f) for p in drawn(12, 1, 0) if (f := probes.texts(p.title or p.text[:60])) is not None and (q := _bare(p.title or p.text[:60]))]
+    good = [overlap(q, map(_bare, f[:5])) > max((overlap(q, o) for o in others), default=0) for q, f in know]
+    return not good or sum(good) >= .6*len(good)
+
 class Tester:
     "Runs the tests of one system over a collection."
     def __init__(self, passages:Iterable[Passage], *, search:Callable|None=None, answer:Callable|None=None, validator=None, most:int=400):
@@ -157,20 +166,7 @@ class Tester:
         return None if not ranks else any(r and r <= FOUND for r in ranks) or sum(map(bool, ranks)) > 1
 
     @cached_property
-    def alive(self) -> bool:
-        "Does what the system finds have to do with what it is asked at all? Eight articles' titles: the hits against articles drawn evenly."
-        def overlap(q, texts): g = {q[i:i+2] for i in range(len(q)-1)}; return max((len(g & {t[i:i+2] for i in range(len(t)-1)}) for t in texts), default=0)
-        some = self.passages[::max(1, len(self.passages)//8)][:8]; know = [(q, f) for p in some if (f := self.probes.texts(p.title or p.text[:60])) is not None and (q := _bare(p.title or p.text[:60]))]
-        good = [overlap(q, map(_bare, f[:5])) > overlap(q, (_bare(p.text) for p in self.passages[3::max(1, len(self.passages)//5)][:5])) for q, f in know]
-        return not good or sum(good) >= .7*len(good)
-
-    def claims(self, a:Answer) -> tuple:
-        "The verdicts on what an answer says, less its notice and its citations; () where there is no context."
-        text = nfc(a.content); out, at = [], 0
-        for g in given_citations(text):
-            if g.form != "prose": out.append(text[at:g.start].rstrip(" ")); at = g.end
-        said = "".join([*out, text[at:]]).removeprefix(a.metadata.get("notice") or "").strip()
-        return self.validator.validate_answer(said, list(a.contexts)).claims if said and a.contexts else ()
+    def alive(self) -> bool: "Does the system find what has to do with what it is asked?"; return _alive(self.passages, self.probes)
 
     def stale(self, p:Passage) -> bool:
         "Does the system have an old wording of an article? By what its own words find."
@@ -210,14 +206,22 @@ def _said(t:Tester, right:Sequence[Passage], e:Exchange, passed:dict, notes:dict
         elif failed: passed["used"] = False; notes["used"] = "맥락에 조문이 있는데 답할 문장을 고르지 못함"
         return
     passed["passed"] = passed["validated"] = True
-    home = {n for n, c in enumerate(a.contexts) if any(sight(p, (c,)).state for p in right)}; claims = t.claims(a)
+    home = {n for n, c in enumerate(a.contexts) if any(sight(p, (c,)).state for p in right)}; claims = _claims(t, a)
     if claims:
         passed["used"] = any(c.passage in home and (c.verdict != "unsupported" or c.fault in ("number", "negation", "condition", "modality", "entity")) for c in claims)
         notes["used"] = f"주장 {len(claims)}개 가운데 {sum(c.passage in home for c in claims)}개가 답하는 조문에 닿음"
 
+def _claims(t:Tester, a:Answer) -> tuple:
+    "The verdicts on what an answer says, less its notice and its citations; () where there is no context."
+    text = nfc(a.content); out, at = [], 0
+    for g in given_citations(text):
+        if g.form != "prose": out.append(text[at:g.start].rstrip(" ")); at = g.end
+    said = "".join([*out, text[at:]]).removeprefix(a.metadata.get("notice") or "").strip()
+    return t.validator.validate_answer(said, list(a.contexts)).claims if said and a.contexts else ()
+
 def _own(t:Tester, e:Exchange, passed:dict, notes:dict) -> None:
     "The stages that need no right article: is what it says in its own context, and does it cite it?"
-    a = e.answer; bad = [c for c in (claims := t.claims(a)) if c.verdict != "supported"]; there = t.shown(a)
+    a = e.answer; claims, there = _claims(t, a), t.shown(a); bad = [c for c in claims if c.verdict != "supported"]
     if claims: passed["supported"] = not bad; notes["supported"] = bad[0].reason or bad[0].text[:60] if bad else "주장이 모두 맥락에 있음"
     if not there: return
     passed["cited"] = bool(cited_docs(a, list(there.values())))
@@ -250,10 +254,11 @@ def look_turn(t:Tester, row:Mapping, e:Exchange|None=None   # None: what the row
     e = e or Exchange.from_dict(row); passed, notes = {"answered": e.error is None}, {}
     if e.error: notes["answered"] = f"{e.error.kind}: {e.error.message}"[:100]; return Look(row["id"], passed, notes)
     right, a = t.right(row.get("relevant") or {}), e.answer
-    if right: passed["asked"] = bool(a.contexts) or not a.abstained
+    silent = not a.contexts and a.abstained
+    if right and not (silent and t.probes.search): passed["asked"] = not silent
     if not a.abstained: _own(t, e, passed, notes)
     if right and a.contexts and any(sight(p, a.contexts).state == "whole" for p in right): _said(t, right, e, passed, notes)
-    if row.get("turn", 1) < 2 or not right: return Look(row["id"], passed, notes)
+    if row.get("turn", 1) < 2 or not right or silent: return Look(row["id"], passed, notes)
     alone = t.probes.rank(row["standalone"], right)
     if not alone or alone > FOUND: return Look(row["id"], passed, notes)
     inside = any(sight(p, e.answer.contexts).state for p in right) or not e.answer.contexts and bool(cited_docs(e.answer, right))

@@ -43,7 +43,8 @@ def versus(ours:Mapping[str, Look], theirs:Mapping[str, Look]) -> list[Versus]:
     "Every stage of the questions that both have, in the order of `STAGES`."
     out, order = [], list(STAGES)
     for k, s in enumerate(order):
-        def judged(x): return x.passed.get(s) is not None and not any(x.passed.get(e) is False for e in order[:k])
+        before = order[:k] if STAGES[s].after is None else STAGES[s].after
+        def judged(x): return x.passed.get(s) is not None and not any(x.passed.get(e) is False for e in before)
         pairs = [(ours[i].passed[s], theirs[i].passed[s]) for i in ours if i in theirs and judged(ours[i]) and judged(theirs[i])]
         out.append(Versus(s, len(pairs), sum(not a for a, _ in pairs), sum(not b for _, b in pairs), sum(b and not a for a, b in pairs), sum(a and not b for a, b in pairs)))
     return out
