@@ -109,7 +109,7 @@ def main(argv):
     def run(text, n): return checker.check(" ".join(n.get(k) or "" for k in ("formal", "colloquial", "colloquial2")), Answer(text, 1.))
     times, true = [], []
     for n in needs:
-        t = time.perf_counter(); r = run(n["answer"], n); times.append(1000*(time.perf_counter() - t)); true.append(r.passed is True)
+        t = time.process_time(); r = run(n["answer"], n); times.append(1000*(time.process_time() - t)); true.append(r.passed is True)
         if args.errors and not r.passed: print("   헛울림", n["need"], *(f"\n      {c.text[:90]} | {c.checks} {c.reason[:90]}" for c in r.failed))
     print(f"{data.name} {args.split}: 답 {len(needs)}개, 조문 {len(corpus)}개, 주장 {args.claims}개까지 확인 ({sum(few)}개는 주장이 그만큼이거나 적음)")
     print(f"참인 답이 통과  {wilson(sum(true), len(true))}  주장이 적은 답만 {wilson(sum(t for t, f in zip(true, few) if f), sum(few))}  (목표 0.90)")
@@ -119,6 +119,8 @@ def main(argv):
         if few[i]: mine[kind].append(hit)
         if not hit and shown < args.errors: shown += 1; print("   놓침", kind, needs[i]["need"], "…" + text[max(0, at-40):at+60].replace("\n", "/"), "" if any(c.start <= at < c.end for c in r.claims) else "(확인한 주장 밖)")
     for kind, name in KINDS.items(): print(f"심은 잘못을 찾음  {name:14} {wilson(sum(hits[kind]), len(hits[kind]))}   주장이 적은 답만 {wilson(sum(mine[kind]), len(mine[kind]))}")
+    told = ("number", "period", "bound", "article", "absent", "regulation", "office", "document"); main_, part = [x for k in told for x in hits[k]], [x for k in told for x in mine[k]]
+    print(f"심은 잘못을 찾음  {'수·기한·조문·이름':12} {wilson(sum(main_), len(main_))}   주장이 적은 답만 {wilson(sum(part), len(part))}  (목표 0.95)")
     total, small = [x for v in hits.values() for x in v], [x for v in mine.values() for x in v]
     print(f"심은 잘못을 찾음  {'모두':14} {wilson(sum(total), len(total))}   주장이 적은 답만 {wilson(sum(small), len(small))}  (목표 0.95)")
     told = defaultdict(list)
@@ -126,7 +128,7 @@ def main(argv):
         for u in n.get("unfaithful") or ():
             if u["kind"] in ("number", "article", "entity"): told[u["kind"]].append(run(u["text"], n).passed is False)
     for kind, v in told.items(): print(f"자료에 있는 틀린 답을 찾음  {kind:8} {wilson(sum(v), len(v))}")
-    print(f"처음 보는 답 하나에 {sorted(times)[len(times)//2]:.0f} ms (가운데값)")
+    print(f"처음 보는 답 하나에 {sorted(times)[len(times)//2]:.0f} ms (프로세서 시간의 가운데값)")
     return 0
 
 if __name__ == "__main__": sys.exit(main(sys.argv[1:]))

@@ -63,7 +63,7 @@ def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]
     "n queries a persona on a collection: needs drawn so that no article belongs to one persona."
     found, rows = [a for a in askables(collection) if a.answerable], []
     for p in personas:
-        rng = random.Random(f"{seed}:{p.id}"); mine = [a for a in found if a.family in p.families or any(t in a.formal for t in p.topics)] or found
+        rng = random.Random(f"{seed}:{p.id}"); mine = [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
         pool = rng.sample(mine, min(n, len(mine))) + rng.choices(mine, k=max(0, n - len(mine)))
         levels = [d for d, s in SHARES for _ in range(round(s*n))]; levels += ["medium"]*(n - len(levels)); rng.shuffle(levels)
         for i, (a, d) in enumerate(zip(pool, levels)):
@@ -95,12 +95,30 @@ def main():
     print(f"    length {np.mean([len(t) for t in texts]):.1f} +- {np.std([len(t) for t in texts]):.1f} characters")
     if a.data: compare(Path(a.data), people, a.seed)
 
+def matched(folder:Path, real, names:dict, seed:int) -> list[dict]:
+    "For each real query one generated for the same article by the same persona; where nothing can be asked of the article, for another."
+    found = [a for a in askables(load_collection(folder)) if a.answerable]; qrels = {}
+    for path in sorted((folder/"qrels").glob("*.tsv")):
+        for line in path.read_text(encoding="utf-8").splitlines()[1:]: q, d, g = line.split("\t")[:3]; qrels.setdefault(q, {})[d] = int(g)
+    rows, same, used = [], 0, Counter()
+    for n, r in enumerate(real):
+        p = names[r["metadata"]["persona"].replace(" ", "")]; rng = random.Random(f"{seed}:{n}"); best = qrels.get(r["_id"], {})
+        mine = [a for a in found if any(best.get(d, 0) >= 2 or best.get(d.split("#")[0], 0) >= 2 for d, g in a.relevant.items() if g >= 2)]; same += bool(mine)
+        if not mine: mine = [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
+        a = min(mine, key=lambda a: (used[a.id], rng.random())); used[a.id] += 1; d = r["metadata"].get("difficulty", "medium"); d = d if d in ("easy", "medium", "hard") else "medium"
+        meant = next((t for t in TYPES if t[:2] == r["metadata"].get("query_type", "")[:2]), "사실 확인")
+        kind = meant if meant in a.types and (meant != "비교 질문" or a.other) else "사실 확인"
+        rows.append({"text": wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w")).text, "group": r["metadata"].get("pair", r["_id"]), "formal": a.formal})
+    print(f"    {same} of {len(real)} for the same article"); return rows
+
 def compare(folder:Path, people, seed:int):
-    "Generated on the corpus of a folder against the real colloquial queries there: persona by persona as many."
+    "Generated against the real colloquial queries of a folder: the same persona, difficulty, kind and article; one fold holds both."
+    names = {n.replace(" ", ""): p for p in people for n in (p.name, *p.aliases)}
     real = [json.loads(l) for l in (folder/"queries.jsonl").read_text(encoding="utf-8").splitlines() if l.strip()]
-    real = [r for r in real if r["metadata"].get("register") == "colloquial"]; by = Counter(r["metadata"]["persona"].replace(" ", "") for r in real); names = {n.replace(" ", ""): p for p in people for n in (p.name, *p.aliases)}
-    rows = [r for who, n in by.items() if who in names for r in generate(load_collection(folder), [names[who]], max(n, 3), seed)[:n]]
-    scores = [accuracy([r["text"] for r in rows] + [r["text"] for r in real], ["made"]*len(rows) + ["real"]*len(real), ["m" + r["group"] for r in rows] + ["r" + r["metadata"].get("pair", r["_id"]) for r in real], seed=s)[0] for s in range(3)]
+    real = [r for r in real if r["metadata"].get("register") == "colloquial" and r["metadata"]["persona"].replace(" ", "") in names]
+    rows = matched(folder, real, names, seed); group = [r["metadata"].get("pair", r["_id"]) for r in real]
+    scores = [accuracy([r["text"] for r in [*rows, *real]], ["made"]*len(rows) + ["real"]*len(real), group*2, seed=s)[0] for s in range(3)]
     acc = float(np.mean(scores)); print(f"(3) generated told from real: {acc:.3f} {interval(acc, len(rows) + len(real))} (mean of three splits), n={len(rows)}+{len(real)}, chance 0.50, wanted <= 0.75")
+    return rows, real
 
 if __name__ == "__main__": sys.exit(main())

@@ -61,7 +61,7 @@ def slots_of(persona:Persona, n:int, seed:int=0) -> tuple[Slot, ...]:
     return tuple(out)
 
 # %% ../../nbs/persona/04_choosing.ipynb #c93cb473
-_OTHERS = {"student": r"교원|직원|대학원|연구비|연구년|구매|계약|여비|업적평가", "family": r"교원|직원|대학원|연구비|연구년|구매|계약|여비|업적평가", "graduate": r"직원|교원|구매|여비|업적평가|생활관|학사학위|조기졸업|전과|다전공|편입|학사경고|졸업논문|교내장학금|근로장학", "faculty": r"직원|생활관|근로장학|수업료|장애학생|도서관 단체|장학금|재입학", "staff": r"대학원|연구년|생활관|졸업|휴학|장애학생", "any": r"입찰|대금|구매|계약|검수|지체상금|업적평가|연구년|연구비|여비"}
+_OTHERS = {"student": r"교원|직원|대학원|연구비|연구년|구매|계약|여비|업적평가", "family": r"교원|직원|대학원|연구비|연구년|구매|계약|여비|업적평가", "graduate": r"직원|교원|구매|여비|업적평가|생활관|학사학위|조기졸업|전과|다전공|편입|학사경고|졸업논문|교내장학금|근로장학", "faculty": r"직원|생활관|근로장학|수업료|장애학생|도서관 단체|장학금|재입학", "staff": r"대학원|연구년|생활관|졸업|휴학|장애학생|현장실습|교환학생|파견장려금|장학|복수학위|창업", "any": r"입찰|대금|구매|계약|검수|지체상금|업적평가|연구년|연구비|여비"}
 _DRY = re.compile(r"위원회|조직|재원|명칭|제척|기피|구성|의결|원칙|책무|비밀|자료의 보존|책임체계|개정|학년도|교육조직")
 
 def fit(askable:Askable, persona:Persona) -> float:
@@ -88,11 +88,11 @@ def _slang(group:str) -> tuple[str, ...]: "The words for which a group has slang
 def suiting(slot:Slot, order:Sequence[Askable], used:Collection[str], group:str="any") -> Iterator[Askable]:
     "The needs that a query may be made of, the best first: fresh articles before used ones, the wanted kind before another."
     def right(a):
-        if not slot.answerable: return a.kind == ("far" if slot.far else "near")
+        if not slot.answerable: return a.kind == ("far" if slot.far else "near") and slot.query_type in a.types
         return a.answerable and slot.difficulty in a.difficulties and slot.query_type in a.types
     def fresh(a): return not used & {d for d, g in a.relevant.items() if g == 2} and a.id.split("#")[0] not in used
     given, slang = set(), _slang(group)
     if slot.query_type == "은어/축약어": order = sorted(order, key=lambda a: not any(w in a.matter for w in slang))      # a stable sort
-    for ok in (lambda a: right(a) and fresh(a), lambda a: slot.answerable and a.answerable and slot.difficulty in a.difficulties and fresh(a), lambda a: not slot.answerable and not a.answerable and fresh(a), right, lambda a: a.answerable and slot.difficulty in a.difficulties, lambda a: a.answerable):
+    for ok in (lambda a: right(a) and fresh(a), lambda a: slot.answerable and a.answerable and slot.difficulty in a.difficulties and fresh(a), lambda a: not slot.answerable and not a.answerable and fresh(a) and a.kind == ("far" if slot.far else "near"), lambda a: not slot.answerable and not a.answerable and fresh(a), right, lambda a: a.answerable and slot.difficulty in a.difficulties, lambda a: a.answerable):
         for a in order:
             if a.id not in given and a.id not in used and ok(a): given.add(a.id); yield a

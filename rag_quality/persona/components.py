@@ -111,9 +111,10 @@ def _plus(x) -> str: return "–" if x is None else f"{x:+.3f}"
 # %% ../../nbs/persona/10_components.ipynb #41aa0b88
 class ComponentAnalyzer:
     "Switches the components of a system and measures what changes."
-    def __init__(self, system, *, passages:Iterable[Passage]=(), measure:str="nDCG@10", k:int=10, n_answers:int=12, seed:int=0):
+    def __init__(self, system, *, passages:Iterable[Passage]=(), measure:str="nDCG@10", k:int=10, n_searches:int|None=None, n_answers:int=12, n_turns:int=12,   # how many questions, answers and turns are tried; drawn by the seed
+                 seed:int=0):
         parse_measures(measure)
-        self.system, self.passages, self.measure, self.k, self.n_answers, self.seed = system, {p.doc_id: p for p in passages}, measure, k, n_answers, seed
+        self.system, self.passages, self.measure, self.k, self.n_searches, self.n_answers, self.n_turns, self.seed = system, {p.doc_id: p for p in passages}, measure, k, n_searches, n_answers, n_turns, seed
         self._found = {}                       # (components on, query_id) -> doc_id -> minus its rank
 
     def analyze(self, queries, dialogues=(), **options) -> "Contributions": "Every component switched once; see the function `analyze`."; return analyze(self, queries, dialogues, **options)
@@ -141,34 +142,39 @@ class ComponentAnalyzer:
         return evaluate({q.id: q.relevant for q in queries}, run, self.measure), {q: tuple(d) for q, d in run.items()}
 
     def answers(self, on:Iterable[str], queries:Sequence[PersonaQuery], known:Mapping=()) -> tuple[Scores, dict[str, str]]:
-        "`answered_rightly` of each query with these components on, and what was said; `known`: id -> Answer of the system as it stands."
+        "`answered_rightly` of each query with these components on, and what was said; `known`: id -> Answer or Exchange of the system as it stands."
         key = frozenset(on); system = self.system if key == self.system.on else self.system.with_components(key)
         said = {q.id: known[q.id] if key == self.system.on and q.id in known else system.answer(q.text, ()) for q in queries}
+        said = {q: getattr(a, "answer", a) for q, a in said.items()}               # of an Exchange, its answer; None where there is none
         return Scores({"answered_rightly": {q.id: answered_rightly(q, said[q.id], self.passages) for q in queries}}), {q: (a.content, a.citations) if a else ("", ()) for q, a in said.items()}
 
 # %% ../../nbs/persona/10_components.ipynb #a1a8a076
-def _turns(analyzer, on, dialogues:Sequence[Dialogue]) -> tuple[Scores, dict]:
+def _some(analyzer, what:str, items:Sequence, n:int|None) -> list: return list(items) if n is None or n >= len(items) else [items[i] for i in sorted(random.Random(f"{analyzer.seed}:{what}").sample(range(len(items)), n))]
+
+def _turns(analyzer, on, dialogues:Sequence[Dialogue], known:bool=False   # the dialogues are of the system as it stands
+          ) -> tuple[Scores, dict]:
     "`answered_rightly` of the turns after the first that some article answers, asked with the turns before them."
-    key = frozenset(on); system = analyzer.system if key == analyzer.system.on else analyzer.system.with_components(key); out, said = {}, {}
+    key = frozenset(on); same = key == analyzer.system.on; system = analyzer.system if same else analyzer.system.with_components(key); out, said = {}, {}
+    tried = set(_some(analyzer, "turns", [(d.id, t.number) for d in dialogues for t in d.turns if t.number > 1 and any(g >= 2 for g in t.relevant.values())], analyzer.n_turns))
     for d in dialogues:
         history = []
         for t in d.turns:
-            if t.number > 1 and any(g >= 2 for g in t.relevant.values()):
-                a = system.answer(t.user, tuple(history)); name = f"{d.id}-t{t.number}"; said[name] = (a.content, a.citations)
+            if (d.id, t.number) in tried and (not known or t.exchange.answer):
+                a = t.exchange.answer if same and known else system.answer(t.user, tuple(history)); name = f"{d.id}-t{t.number}"; said[name] = (a.content, a.citations)
                 right = [p for i, p in analyzer.passages.items() if t.relevant.get(i, t.relevant.get(p.metadata.get("parent"), 0)) >= 2]
                 out[name] = float(not a.abstained and bool(cited_docs(a, right)))
             history.append({"user": t.user, "assistant": t.exchange.answer.content if t.exchange.answer else ""})
     return Scores({"answered_rightly": out}), said
 
 def analyze(analyzer:ComponentAnalyzer, queries:Sequence[PersonaQuery], dialogues:Sequence[Dialogue]=(), *, answers:Mapping=(), components:Iterable[str]|None=None) -> Contributions:
-    "Every component switched once: off where it is on, on where it is off. `answers`: what the system said (query id -> Answer), so as not to ask again."
+    "Every component switched once: off where it is on, on where it is off. `answers`: what the system said (query id -> Answer or Exchange; the dialogues are then its own, too), so as not to ask again."
     if analyzer.why_not: return Contributions(False, analyzer.why_not, analyzer.measure)
     system, on, rows = analyzer.system, frozenset(analyzer.system.on), []
     if bad := set(components or ()) - set(system.components): raise ConfigError(f"끄고 켤 수 없는 부품: {', '.join(sorted(bad))}. 있는 것: {', '.join(system.components)}")
-    judged = [q for q in queries if q.answerable]; some = sorted(random.Random(f"{analyzer.seed}:answers").sample(list(queries), min(analyzer.n_answers, len(queries))), key=lambda q: q.id)
+    judged, some = _some(analyzer, "searches", [q for q in queries if q.answerable], analyzer.n_searches), _some(analyzer, "answers", list(queries), analyzer.n_answers)
     for c in progress(components or system.components, "부품"):
         state = "on" if c in on else "off"; other = on ^ {c}
-        if c == "memory": run, measure = (lambda x: _turns(analyzer, x, dialogues)), "answered_rightly"
+        if c == "memory": run, measure = (lambda x: _turns(analyzer, x, dialogues, bool(answers))), "answered_rightly"
         elif c in ON_ANSWERS: run, measure = (lambda x: analyzer.answers(x, some, dict(answers))), "answered_rightly"
         else: run, measure = (lambda x: analyzer.scores(x, judged)), analyzer.measure
         try: (now, a), (changed, b) = run(on), run(other)
@@ -205,7 +211,7 @@ def shapley(analyzer:ComponentAnalyzer, queries:Sequence[PersonaQuery], *, compo
     players = tuple(components or (c for c in analyzer.system.components if c not in ON_ANSWERS | {"memory"}))
     if bad := set(players) - set(analyzer.system.components): raise ConfigError(f"끄고 켤 수 없는 부품: {', '.join(sorted(bad))}. 있는 것: {', '.join(analyzer.system.components)}")
     if not players or budget < len(players) + 1: raise ConfigError(f"budget={budget}, 부품 {len(players)}개: 부품이 있어야 하고 budget은 부품보다 커야 합니다.")
-    always, judged = frozenset(analyzer.system.on) - set(players), [q for q in queries if q.answerable]
+    always, judged = frozenset(analyzer.system.on) - set(players), _some(analyzer, "searches", [q for q in queries if q.answerable], analyzer.n_searches)
     seen: dict[frozenset, dict] = {}
     def value(s) -> dict[str, float]:
         if s not in seen: seen[s] = analyzer.scores(always | s, judged)[0].defined(analyzer.measure)

@@ -121,7 +121,7 @@ def why(data:SessionData) -> str:
     suspects = "".join(f'<li><b>{esc(s.get("label") or COMPONENTS.get(s.get("component"), s.get("component")))}</b> <span class="faint">효과 {signed(s.get("effect"))}, p {number(s.get("p"))}, n {esc(s.get("n"))}</span><br><span class="soft">{esc(s.get("reason"))} (이 대상 실패 {esc(s.get("failing"))}, 견준 체계 실패 {esc(s.get("reference_failing"))})</span></li>' for s in data.diagnosis.get("suspects") or ())
     return _section("why", "왜 못 하나", "같은 실패가 두 번 이상이면 다섯 번까지 왜를 물었습니다. 왜마다 실제로 돌린 시험이 하나씩 있습니다.",
                     f'<div class="grid two"><div class="card"><h3>실패의 갈래</h3>{"".join(one(k, n, i == 0) for i, (k, n) in enumerate(counts)) or _none("실패가 없습니다.")}</div>'
-                    f'<div class="grid"><div class="card"><h3>의심하는 컴포넌트</h3>{f"<ol class=todo-list>{suspects}</ol>" if suspects else _none("고장 났다고 볼 컴포넌트가 없습니다.")}</div>{lights(data)}</div></div>')
+                    f'<div class="grid"><div class="card"><h3>의심하는 컴포넌트</h3>{f"<ol class=todo-list>{suspects}</ol>" if suspects else _none(data.diagnosis.get("suspects_reason") or "고장 났다고 볼 컴포넌트가 없습니다.")}</div>{lights(data)}</div></div>')
 
 def lights(data:SessionData) -> str:
     "The five thresholds of the specification as lights."
@@ -130,9 +130,10 @@ def lights(data:SessionData) -> str:
         state = "unknown" if m is None else "off" if r.get("acted") else "on"
         share = isinstance(t, (int, float)) and 0 < t <= 1
         word = "재지 못함" if m is None else ("미달" if share else "해당함") if r.get("acted") else "충족" if share else "해당 없음"
-        value = "–" if m is None else f"{m:.0%}" if share else f"{m:g}"
-        return (f'<div class="light {state}"><span class="lamp" role="img" aria-label="{word}"></span><div><b>{esc(r.get("label"))}</b> <span class="faint small">{esc(r.get("id"))}</span><br>{word} · 잰 값 <b>{value}</b>, 기준 {f"{t:.0%}" if share else esc(t)}'
-                + (interval_svg(m, tone="ok" if state == "on" else "bad", mark=t, goal=True, label=f"{value}, 기준 {t:.0%}") if share and m is not None else "") + (f'<div class="soft small">{esc(r["action"])}</div>' if r.get("action") else "") + "</div></div>")
+        value, goal = ("–" if x is None else f"{x:.0%}" if share else f"{x:g}" for x in (m, t))
+        count = "" if r.get("n") is None else f", n {r['n']}"
+        return (f'<div class="light {state}"><span class="lamp" role="img" aria-label="{word}"></span><div><b>{esc(r.get("label"))}</b> <span class="faint small">{esc(r.get("id"))}</span><br>{word} · 잰 값 <b>{value}</b>, 기준 {goal}{count}'
+                + (interval_svg(m, tone="ok" if state == "on" else "bad", mark=t, goal=True, label=f"{value}, 기준 {goal}") if share and m is not None else "") + (f'<div class="soft small">{esc(r["action"])}</div>' if r.get("action") else "") + "</div></div>")
     reqs = data.diagnosis.get("requirements") or ()
     return f'<div class="card"><h3>기준 (REQ-S-001 – 005)</h3>{f"<div class=lights>" + "".join(map(one, reqs)) + "</div>" if reqs else _none("기준과 견주지 않았습니다.")}</div>'
 
@@ -147,10 +148,10 @@ def components(data:SessionData) -> str:
         ends = [abs(r[k]) for r in (*rows, *(c.get("shapley") or ())) for k in ("effect", "value", "low", "high") if r.get(k) is not None]
         top = max([.05, *ends])
         text = lambda r: f'<b>{signed(r.get("effect", r.get("value")))}</b>' + (f' <span class="faint">[{signed(r["low"])}, {signed(r["high"])}]</span>' if r.get("low") is not None else "")
-        say = lambda r: " · ".join(x for x in ({"on": "켜져 있어 빼 봄", "off": "꺼져 있어 넣어 봄"}.get(r.get("state")), verdict.get(r.get("verdict"), ("", ""))[1], f"n {r['n']}" if r.get("n") is not None else "", r.get("reason")) if x)
+        say = lambda r: " · ".join(x for x in ({"on": "켜져 있어 빼 봄", "off": "꺼져 있어 넣어 봄"}.get(r.get("state")), verdict.get(r.get("verdict"), ("", ""))[1], r.get("measure") if r.get("measure") != c.get("measure") else "", f"n {r['n']}" if r.get("n") is not None else "", r.get("reason")) if x)
         scale = dict(lo=-top, hi=top, mark=0, ticks=(-top, 0, top), tick=lambda x: "0" if x == 0 else f"{x:+.2f}")
         forest = dot_plot([Dot(r.get("label") or COMPONENTS.get(r["component"], r["component"]), r.get("effect"), r.get("low"), r.get("high"), text(r), say(r), verdict.get(r.get("verdict"), ("none",))[0]) for r in rows], **scale)
-        shap = f'<div class="card"><h3>Shapley 값: 다른 것과 함께 있을 때의 몫</h3>{dot_plot([Dot(COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale)}</div>' if c.get("shapley") else ""
+        shap = f'<div class="card"><h3>Shapley 값: 다른 것과 함께 있을 때의 몫{" (" + esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{dot_plot([Dot(COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale)}</div>' if c.get("shapley") else ""
         body = f'<div class="grid{" two" if shap else ""}"><div class="card"><h3>있을 때 − 없을 때의 {esc(c.get("measure"))}</h3>{forest}</div>{shap}</div>'
     return _section("components", "컴포넌트는 제 몫을 하나", "하나씩 빼거나 넣어 같은 질문으로 다시 쟀습니다. 점이 오른쪽이면 도움이 되고, 선이 가운데 줄에 걸치면 아직 모릅니다.", body)
 
@@ -162,7 +163,7 @@ def plan(data:SessionData) -> str:
         tone, word = states.get(s.get("status"), ("unscored", s.get("status")))
         change = s.get("diff") or (json.dumps(s["patch"], ensure_ascii=False, indent=1) if s.get("patch") else "")
         return (f'<details class="ctx"><summary><span class="badge {tone}">{esc(word)}</span> <span class="tag">{esc(s.get("type"))}</span> {esc(s.get("why"))}</summary><div class="inside">' + (f'<p>{esc(s["reason"])}</p>' if s.get("reason") else "")
-                + (f'<p>{esc(measured_gain(s["measured"]))}</p>' if s.get("measured") else "") + (f'<p class="small faint">{esc(s.get("file"))}</p><pre>{esc(change[:6000])}</pre>' if change else "") + "</div></details>")
+                + (f'<p>떼어 둔 질문에서: {esc(measured_gain(s["measured"]))}</p>' if s.get("measured") else "") + (f'<p>해치지 않을 질문에서: {esc(measured_gain(s["guard"]))}</p>' if s.get("guard") else "") + (f'<p class="small faint">{esc(s.get("file"))}</p><pre>{esc(change[:6000])}</pre>' if change else "") + "</div></details>")
     got = data.plan.get("suggestions") or ()
     return _section("plan", "무엇을 고쳤나", "떼어 둔 질문에서 나아진 것만 남기고, 해로운 것은 되돌립니다.", f'<div class="card">{"".join(map(one, got)) or _none("제안이 없습니다.")}</div>') if data.plan else ""
 

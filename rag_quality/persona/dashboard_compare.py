@@ -24,7 +24,7 @@ def difference_dots(c:SessionComparison) -> list[Dot]:
         label, top = _LABELS[k]
         of = lambda x: None if x is None else x / top
         form = (lambda x: "–" if x is None else f"{100 * x:+.0f}%p") if k == "success" else signed
-        tone = "none" if m.low is None or m.low <= 0 <= m.high else "ok" if m.low > 0 else "bad"
+        tone = "none" if p is None or p >= .05 else "ok" if m.difference > 0 else "bad"
         return Dot(label, of(m.difference), of(m.low), of(m.high), f"<b>{form(m.difference)}</b>" + (f' <span class="faint">[{form(m.low)}, {form(m.high)}]</span>' if m.low is not None else ""), f"p {number(p)} (Holm), n {m.n}/{m.n_total}", tone)
     return [one(k, m, p) for (k, m), p in zip(c.measures.items(), ps)]
 

@@ -6,6 +6,7 @@
 __all__ = ['LEGEND', 'user_bubble', 'bot_bubble', 'why_card', 'query_page', 'context_note', 'strip', 'dialogue_page']
 
 # %% ../../nbs/persona/15_dashboard_pages.ipynb #971b6747
+import json
 from collections.abc import Mapping, Sequence
 
 from .dashboard_parts import badge, context_list, error_text, marked_answer, proofs, score_card, trace_list, why_chain
@@ -44,12 +45,18 @@ def _asked(q:Mapping) -> str:
     facts = "".join(f"<li>{esc(f)}</li>" for f in q.get("facts") or ())
     return '<dl class="facts">' + "".join(f"<dt>{k}</dt><dd>{esc(v)}</dd>" for k, v in rows if v) + (f'<dt>담을 사실</dt><dd><ul class="dots">{facts}</ul></dd>' if facts else "") + "</dl>"
 
+def _made(q:Mapping) -> str:
+    "How the question came about."
+    p = q.get("provenance") or {}
+    return f'<details class="ctx"><summary class="small soft">어떻게 만든 질문인가 (방법: {esc(p.get("method"))})</summary><pre>{esc(json.dumps(p, ensure_ascii=False, indent=1)[:3000])}</pre></details>' if p else ""
+
 def why_card(data:SessionData, id:str) -> str:
     "Why an answer failed: what the diagnosis says of it, and the 5-why of its kind."
     kinds = {k.get("kind"): k for k in data.diagnosis.get("kinds") or ()}
     got = [f for f in data.diagnosis.get("failures") or () if f.get("id") == id]
     return "".join(_card(f"왜 못 했나: {f.get('label') or f.get('kind')}", (f'<p>{esc(f["reason"])}</p>' if f.get("reason") else "") + why_chain(kinds.get(f.get("kind")) or {"component": f.get("component")})) for f in got)
 
+# %% ../../nbs/persona/15_dashboard_pages.ipynb #c8f47e0b
 def _evidence(facts:Mapping|None) -> list[str]: return [c.get("evidence") or "" for c in (facts or {}).get("claims") or ()]
 
 def _before(other:SessionData|None, id:str|None) -> str:
@@ -65,11 +72,11 @@ def query_page(data:SessionData, id:str, *, before:str|None=None, after:str|None
     tags = "".join(f'<span class="tag">{esc(t)}</span>' for t in (data.persona(q.get("persona")), DIFFICULTIES.get(q.get("difficulty"), q.get("difficulty")), q.get("query_type"), *(q.get("topics") or ())) if t)
     scores = "".join(score_card(data.scores[m][id]) for m in sorted(data.scores, key=lambda m: m != data.method) if id in data.scores[m]) or score_card({})
     left = f'<div class="chat card">{user_bubble(q.get("text"), data.persona(q.get("persona")))}{bot_bubble(x, facts, id)}</div>' + _card("주장과 근거", LEGEND + proofs(facts, id)) + _card(f"본 조문 {len(x.get('contexts') or ())}개", context_list(x.get("contexts") or (), _evidence(facts))) + _before(other, other_id)
-    right = _card("점수", scores) + why_card(data, id) + _card("무엇을 물었나", _asked(q)) + (_card("거쳐 간 단계", trace_list(data.traces[id])) if id in data.traces else "")
+    right = _card("점수", scores) + why_card(data, id) + _card("무엇을 물었나", _asked(q) + _made(q)) + (_card("거쳐 간 단계", trace_list(data.traces[id])) if id in data.traces else "")
     return f'<article class="page" id="{esc(id)}">{_crumbs("queries", "모든 질문", before, after)}<header><div class="tags">{badge(data.verdict(id))}{tags}</div><h2 tabindex="-1">{esc(q.get("text"))}</h2></header><div class="columns"><div>{left}</div><div>{right}</div></div></article>'
 
 # %% ../../nbs/persona/15_dashboard_pages.ipynb #df421005
-_SIGNS = {"intent_evolved": "의도를 따라감", "remembered": "조건을 기억함", "core_met": "필요를 채움"}
+_SIGNS = {"intent_followed": "의도를 따라감", "remembered": "조건을 기억함", "core_met": "필요를 채움"}
 
 def context_note(turn:Mapping) -> str:
     "What was found about the context of a turn, as HTML."

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .dashboard_plots import attrs, bar_svg, esc
 from .records import ERRORS
-from .session_data import COMPONENTS, DIMENSIONS, VERDICTS
+from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, step_label
 
 # %% ../../nbs/persona/15_dashboard_parts.ipynb #a4752b72
 SHOWN, LIMIT = 1500, 20000    # characters of an answer that are open, and that are in the page at all
@@ -123,7 +123,7 @@ def trace_list(rows:Sequence[Mapping]) -> str:
     "What each component did, in order, folded."
     def one(r):
         same = r.get("input") == r.get("output")
-        return (f'<li><details><summary><b>{esc(COMPONENTS.get(r.get("step"), r.get("step")))}</b> <span class="soft">{esc(r.get("reason") or ("그대로 두었습니다" if same else ""))}</span></summary>'
+        return (f'<li><details><summary><b>{esc(step_label(r.get("step")))}</b> <span class="soft">{esc(r.get("reason") or ("그대로 두었습니다" if same else ""))}</span></summary>'
                 f'<p class="small faint">들어온 것</p><pre>{esc(value_text(r.get("input")))}</pre>' + ("" if same else f'<p class="small faint">나간 것</p><pre>{esc(value_text(r.get("output")))}</pre>') + "</details></li>")
     return f'<ol class="steps">{"".join(map(one, rows))}</ol>' if rows else '<p class="none">단계의 기록이 없습니다.</p>'
 

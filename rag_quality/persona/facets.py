@@ -91,7 +91,7 @@ def procedures(t:str) -> Iterator[tuple[str, float, str]]:
 
 def places(t:str) -> Iterator[tuple[str, float, str]]:
     "Where one turns to."
-    if m := re.search(r"(?P<office>[가-힣]{2,10}(?:팀|처|센터|행정실|사무실|교학과|상담실))(?:에게|에)\s[^.\n]{0,30}?(?:제출|신청|신고|반납|요청|접수|청구|상담)", t): yield "담당 부서", .8, m["office"]
+    if m := re.search(r"(?P<office>[가-힣]{2,10}(?:팀|처)|[가-힣]{0,10}(?:센터|행정실|사무실|교학과|상담실))(?:에게|에)\s[^.\n]{0,30}?(?:제출|신청|신고|반납|요청|접수|청구|상담)", t): yield "담당 부서", .8, m["office"]
 
 # %% ../../nbs/persona/02_facets.ipynb #b6b05832
 _WRONG = r"아니한|아니하|위반|허위|거짓|부정|지키지|없이|게을리|미제출|부당|무단|훼손|연체|불이행|위조|고의"
@@ -143,5 +143,7 @@ def facets_of(text:str, rest:str="") -> tuple[Facet, ...]:
     "What a sentence of a regulation settles, with its list and proviso (`rest`)."
     found, whole = {}, f"{text}\n{rest}".strip()
     for kind, rule in _RULES.items():
-        for ask, sure, said in rule(text if kind in _OWN else whole): found.setdefault((kind, ask), Facet(kind, ask, sure, said.strip()))
+        for ask, sure, said in rule(text if kind in _OWN else whole):
+            what = "eligibility" if kind == "sanction" and ask.endswith("사유") else kind      # on what grounds, not what follows
+            found.setdefault((what, ask), Facet(what, ask, sure, said.strip()))
     return tuple(found.values())

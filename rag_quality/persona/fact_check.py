@@ -7,24 +7,22 @@ __all__ = ['CRITERIA', 'WITHIN', 'ELSEWHERE', 'KNOWN', 'FEWEST', 'DOUBT', 'REFUT
            'AutoFactChecker']
 
 # %% ../../nbs/persona/08_fact_check.ipynb #3425f5ab
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..answers import Answer, as_answer
 from ..citations import _part_gone
 from ..citations_sources import read_sources
-from ..citing import Citation, _stem
+from ..citing import _stem
 from ..core import ConfigError, Passage, log, nfc
 from ..faithfulness import FaithfulnessValidator
 from ..headings import read_heading
 from ..names import find_names
 from .comparison import Place, figure_faults, figures, name_faults, place_of, state_faults
-from .evidence import Rulebook, verification_query
+from .evidence import Rulebook, sourced_claims, verification_query
 from .records import PersonaQuery
 from ..splitting import split_claims
-from ..support_claims import Cited, cited_claims
-from ..support_parts import hide_orders
+from ..support_claims import Cited
 
 # %% ../../nbs/persona/08_fact_check.ipynb #fecf63ca
 CRITERIA = {"citation": "조항 번호", "number": "수치·기한", "source": "출처 존재", "hallucination": "지어내지 않음"}
@@ -92,16 +90,9 @@ def _key(c:Cited, rules:Rulebook) -> tuple:
     "What puts a claim before others: a doubt at first sight, then figures, a citation, names, length."
     return _doubtful(c, rules), len(figures(c.text)) > 0, len(c.cites) > 0, any(n.kind in ("office", "post", "body", "document") for n in find_names(c.text)), len(c.text)
 
-def _whole(answer:str, c:Citation, rules:Rulebook) -> Citation:
-    "A citation in brackets with all of its regulation's name, where the reader took only its last words."
-    m = re.search(r"[\[(「]([^\[\]()「」\n]{1,40})$", answer[:c.start])
-    longer = f"{m[1].strip()} {c.regulation}" if m and c.regulation else ""
-    return replace(c, regulation=longer) if longer and _stem(longer) in rules.names else c
-
 def key_claims(answer:str, rules:Rulebook, most:int=3) -> tuple[Cited, ...]:
     "The claims of an answer to be checked, in its order: the doubtful first, then those with figures, articles, offices; all where there are no more than `most`."
-    shown = hide_orders(answer, "answer")[0]
-    found = tuple(replace(c, cites=tuple((_whole(shown, x, rules), b) for x, b in c.cites)) for c in cited_claims(shown))
+    found = sourced_claims(answer, rules)
     if len(found) <= most: return found
     order = sorted(range(len(found)), key=lambda k: tuple(-float(v) for v in _key(found[k], rules)) + (k,))[:most]
     return tuple(found[k] for k in sorted(order))
@@ -152,7 +143,7 @@ class AutoFactChecker:
             if answer.abstained or "abstention" in kinds and "claim" not in kinds: return FactReport(id, True, None, True, "모른다고 한 답이라 확인할 주장이 없습니다.")
             found = key_claims(text, self.rules, self.claims)
             if not found: return FactReport(id, True, None, False, "답에 확인할 주장이 없습니다.")
-            all_ = cited_claims(text)
+            all_ = sourced_claims(text, self.rules)
             beside = [i for c in all_ for i in _sources_of(c, self.rules)[0]] + self._given(answer)
             checked = tuple(self._one(c, query or "", list(dict.fromkeys(beside))) for c in found)
         except Exception as e:      # a check that could not be made is no pass

@@ -6,13 +6,14 @@
 __all__ = ['KINDS', 'Kind', 'Failure', 'kind_of', 'Why', 'five_whys', 'requirements', 'Diagnosis', 'FailureAnalyzer']
 
 # %% ../../nbs/persona/11_failures.ipynb #42fc99c7
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..core import ConfigError
 from .components import LABELS
 from .records import Exchange, PersonaQuery, TargetError
-from .stages import STAGES, Look, Tester, look, look_turn
+from .stages import STAGES, Look, Probes, Tester, look, look_turn
 from .suspects import Suspect, suspects
 
 # %% ../../nbs/persona/11_failures.ipynb #296c3ac4
@@ -25,6 +26,7 @@ class Kind:
     stage: str|None          # whose test failed
     suggestion: str
 
+# %% ../../nbs/persona/11_failures.ipynb #b31b223a
 KINDS = {k.name: k for k in (
     Kind("timeout", "시간 초과", "endpoint", "answered", "응답 시간을 줄이거나 시간 한도와 동시 호출 수를 맞추세요."),
     Kind("no_answer", "답을 돌려주지 않음", "endpoint", "answered", "오류의 종류와 글을 보고 끝점의 설정을 고치세요."),
@@ -55,10 +57,12 @@ class Failure:
     id: str
     kind: str
     reason: str
+    found: str|None = ""       # the component that a test of its own ended at; '': the kind's
 
-    def to_dict(self) -> dict:
-        "A row of diagnosis.json."
-        k = KINDS[self.kind]; return {"id": self.id, "kind": self.kind, "label": k.label, "component": k.component, "reason": self.reason}
+    @property
+    def component(self) -> str|None: "The component to change; None where it can't be known."; return KINDS[self.kind].component if self.found == "" else self.found
+
+    def to_dict(self) -> dict: "A row of diagnosis.json."; return {"id": self.id, "kind": self.kind, "label": KINDS[self.kind].label, "component": self.component, "reason": self.reason}
 
 # %% ../../nbs/persona/11_failures.ipynb #07570f1b
 def _succeeded(score:Mapping|None) -> bool|None: return None if not score or score.get("verdict") not in ("success", "refused", "partial", "failure") else score["verdict"] in ("success", "refused")
@@ -67,7 +71,9 @@ def kind_of(x:Look, row:Mapping, score:Mapping|None=None, facts:Mapping|None=Non
     "The failure of one row of answers or turns; None where it did not fail."
     ok, context, error = _succeeded(score), row.get("context") or {}, row.get("error")
     if error: return Failure(x.id, "timeout" if error["kind"] == "timeout" else "no_answer", f"{error['kind']}: {error.get('message', '')}"[:120])
-    if context.get("kept") is False: return Failure(x.id, "context_break", str(context.get("reason") or x.notes.get("remembered", "")))
+    if context.get("kept") is False:
+        cause = context.get("root_cause") or {}; said = str(context.get("reason") or x.notes.get("remembered", ""))
+        return Failure(x.id, "context_break", f"{said}; {cause['result']}" if cause.get("result") else said, cause.get("component") if cause else "")
     spared = {"supported"} if facts and facts.get("passed") else set(); spared |= {"cited"} if score and (score.get("citation") or 0) >= .99 else set()
     broken = next((s for s in STAGES if x.passed.get(s) is False and s not in spared), None)
     if ok or ok is None and broken is None: return None
@@ -82,8 +88,8 @@ def kind_of(x:Look, row:Mapping, score:Mapping|None=None, facts:Mapping|None=Non
     low = sorted((score[d]/m, d) for d, m in (("completeness", 1), ("relevance", 1), ("citation", 1), ("practicality", .5), ("actionability", .5)) if score.get(d) is not None)
     why = {"completeness": "incomplete", "relevance": "off_target", "citation": "wrong_citation", "practicality": "impractical", "actionability": "impractical"}
     if row.get("abstained"): return Failure(x.id, "abstained_wrongly", "답하지 않았고, 맥락에 답이 있었는지는 알 수 없음")
-    if low and low[0][0] < .8: return Failure(x.id, why[low[0][1]], str((score.get("evidence") or {}).get(low[0][1]) or f"{low[0][1]} {low[0][0]:.2f}"))
-    return Failure(x.id, "unexplained", "단계의 시험과 채점의 항목에서 까닭이 드러나지 않음")
+    if low and low[0][0] < .8 and (low[0][1] != "relevance" or row.get("contexts")): return Failure(x.id, why[low[0][1]], str((score.get("evidence") or {}).get(low[0][1]) or f"{low[0][1]} {low[0][0]:.2f}"))
+    return Failure(x.id, "unexplained", "단계의 시험과 채점의 항목에서 까닭이 드러나지 않음" if row.get("contexts") else "맥락이 보이지 않아 찾기와 답하기를 가를 수 없음")
 
 # %% ../../nbs/persona/11_failures.ipynb #7d86ee34
 @dataclass(frozen=True, slots=True)
@@ -96,8 +102,8 @@ class Why:
 
     def to_dict(self) -> dict: "Plain values for JSON."; return {k: getattr(self, k) for k in self.__slots__}
 
-def five_whys(kind:str, failures:Sequence[Failure], looks:Mapping[str, Look], scores:Mapping[str, Mapping]) -> tuple[Why, ...]:
-    "At most five questions, each with the test that answers it, ending at the stage to change."
+def five_whys(kind:str, failures:Sequence[Failure], looks:Mapping[str, Look], scores:Mapping[str, Mapping], rows:Mapping[str, Mapping]=()) -> tuple[Why, ...]:
+    "At most five questions, each with the test that answers it, ending at the stage to change; `rows`: the turns, for the tests that were run when they broke."
     ids, k = [f.id for f in failures], KINDS[kind]; totals = [s["total"] for i in ids if (s := scores.get(i)) and s.get("total") is not None]
     out = [Why("왜 실패인가?", "채점(총점 4.0 이상, 모든 주장 통과)과 맥락 검사", f"{len(ids)}개가 성공이 아님" + (f", 총점 평균 {sum(totals)/len(totals):.2f} (n = {len(totals)})" if totals else ", 총점 없음"), f"{ids[0]}: {failures[0].reason}")]
     order = list(STAGES); known = lambda s: [i for i in ids if looks[i].passed.get(s) is not None]
@@ -110,6 +116,8 @@ def five_whys(kind:str, failures:Sequence[Failure], looks:Mapping[str, Look], sc
         if not (mine := known(s)): continue
         shown = next((i for i in mine if looks[i].notes.get(s)), mine[0])
         out.append(Why(STAGES[s].why, STAGES[s].test, f"{sum(looks[i].passed[s] for i in mine)}/{len(mine)}에서 예", f"{shown}: {looks[shown].notes.get(s) or ('예' if looks[shown].passed[s] else '아니오')}"))
+    causes = {i: c for i in ids if (c := ((dict(rows).get(i) or {}).get("context") or {}).get("root_cause"))}
+    if causes: i, c = next(iter(causes.items())); out.append(Why("앞 이야기 없이 물으면 맞게 답하나?", c.get("test", ""), f"{sum(x.get('component') == 'memory' for x in causes.values())}/{len(causes)}에서 예(기억의 탓)", f"{i}: {c.get('result', '')}"))
     if k.stage is None: out.append(Why("무엇이 모자란가?", "채점의 항목과 팩트체크를 견줌", f"{len(ids)}/{len(ids)}에서 {k.label}", f"{ids[-1]}: {failures[-1].reason}"))
     return tuple(out[:5])
 
@@ -155,10 +163,10 @@ class Diagnosis:
         return "\n".join(rows + [f"| {k['label']} | {k['n']} | {LABELS.get(k['component'], '알 수 없음')} | {k['whys'][-1]['question'] + ' ' + k['whys'][-1]['result'] if k['whys'] else '–'} |" for k in self.kinds])
 
 def _plain(rows) -> dict[str, dict]:
-    "id -> plain row, of dicts or of records."
-    out = {}
-    for r in rows: r = r if isinstance(r, Mapping) else r.to_dict(); out[r["id"]] = dict(r)
-    return out
+    "id -> plain row, of dicts or of records; scores of several methods are not pooled: the commonest, the rules among equals."
+    rows = [dict(r) if isinstance(r, Mapping) else r.to_dict() for r in rows]; n = Counter(r.get("method", "") for r in rows)
+    one = max(n, key=lambda m: (n[m], m == "rules", m), default="") if all("verdict" in r for r in rows) else None
+    return {r["id"]: r for r in rows if one is None or r.get("method", "") == one}
 
 # %% ../../nbs/persona/11_failures.ipynb #f1d346a8
 class FailureAnalyzer:
@@ -166,13 +174,12 @@ class FailureAnalyzer:
     def __init__(self, collection, *, reference=None,      # an object with answer(query, history), and search(query, k) where it can: a system known to be sound
                  search:Callable|None=None,                # of the system under test
                  answer:Callable|None=None,                # of the system under test, to ask again: (query, history) -> Answer
-                 validator=None, most:int=400):
+                 validator=None, most:int|None=None):
         self.passages = list(getattr(collection, "passages", collection))
         if not self.passages: raise ConfigError("조문이 없습니다. 조문이 든 Collection이나 Passage의 목록을 주세요.")
         if reference is not None and not callable(getattr(reference, "answer", None)): raise ConfigError(f"reference={reference!r:.60}: answer(질문, 이력)이 있는 체계여야 합니다.")
-        self.tester, self.reference = Tester(self.passages, search=search, answer=answer, validator=validator, most=most), reference
-        self.sound = reference and Tester(self.passages, search=getattr(reference, "search", None), answer=reference.answer, validator=validator, most=4*most)
-        self._sound: dict[tuple, Look] = {}
+        self.most, self.tester, self.reference = most, Tester(self.passages, search=search, answer=answer, validator=validator, most=most), reference
+        self._sound, self.sound = {}, reference and Tester(self.passages, search=getattr(reference, "search", None), answer=reference.answer, validator=validator, most=2000)
 
     def looks(self, queries:Sequence[PersonaQuery], answers:Mapping[str, Mapping], turns:Sequence[Mapping]=()) -> dict[str, Look]:
         "The stages of every question and turn of the system under test."
@@ -192,14 +199,14 @@ class FailureAnalyzer:
             past.append({"user": t["user"], "assistant": t.get("answer") or ""})
         return out
 
-    def diagnose(self, queries, answers, turns=(), facts=(), scores=()) -> Diagnosis:
-        "The diagnosis of a session's rows (records or their dicts)."
+    def diagnose(self, queries, answers=(), turns=(), facts=(), scores=(), *, target=None) -> Diagnosis:
+        "The diagnosis of a session's rows (records or their dicts), or of a store of them (`rows(name)`); `target`: the system under test, to ask again."
+        if hasattr(queries, "rows"): queries, answers, turns, facts, scores = (queries.rows(n) for n in ("queries", "answers", "turns", "fact_checks", "scores"))
+        if target is not None: self.tester.probes = Probes(getattr(target, "search", None), getattr(target, "answer", None), most=self.most); self.tester.__dict__.pop("alive", None)
         queries = [q if isinstance(q, PersonaQuery) else PersonaQuery.from_dict(q) for q in queries]
         answers, turns, facts, scores = _plain(answers), list(_plain(turns).values()), _plain(facts), _plain(scores)
         looks, rows = self.looks(queries, answers, turns), {**answers, **{t["id"]: t for t in turns}}
-        failures = sorted((f for i, x in looks.items() if (f := kind_of(x, rows[i], scores.get(i), facts.get(i)))), key=lambda f: f.id); by: dict[str, list] = {}
-        for f in failures: by.setdefault(f.kind, []).append(f)
-        kinds = [{"kind": k, "label": KINDS[k].label, "n": len(fs), "ids": [f.id for f in fs], "component": KINDS[k].component, "whys": [w.to_dict() for w in five_whys(k, fs, looks, scores)] if len(fs) > 1 else [], "suggestion": KINDS[k].suggestion} for k, fs in sorted(by.items(), key=lambda x: (-len(x[1]), x[0]))]
+        failures = sorted((f for i, x in looks.items() if (f := kind_of(x, rows[i], scores.get(i), facts.get(i)))), key=lambda f: f.id); by = {k: [f for f in failures if f.kind == k] for k in dict.fromkeys(f.kind for f in failures)}
+        kinds = [{"kind": k, "label": KINDS[k].label, "n": len(fs), "ids": [f.id for f in fs], "component": Counter(f.component for f in fs).most_common(1)[0][0], "whys": [w.to_dict() for w in five_whys(k, fs, looks, scores, rows)] if len(fs) > 1 else [], "suggestion": KINDS[k].suggestion} for k, fs in sorted(by.items(), key=lambda x: (-len(x[1]), x[0]))]
         named = suspects(looks, self.reference_looks(queries, turns)) if self.reference is not None else ()
-        why = "" if named else "기준 체계가 없어 견주지 않았습니다." if self.reference is None else "기준 체계보다 뚜렷이 나쁜 단계가 없습니다."
-        return Diagnosis(tuple(failures), tuple(kinds), named, tuple(requirements(queries, answers, turns, facts, scores, by, looks)), why, looks)
+        return Diagnosis(tuple(failures), tuple(kinds), named, tuple(requirements(queries, answers, turns, facts, scores, by, looks)), "" if named else "기준 체계가 없어 견주지 않았습니다." if self.reference is None else "기준 체계보다 뚜렷이 나쁜 단계가 없습니다.", looks)

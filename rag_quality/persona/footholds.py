@@ -44,7 +44,7 @@ class Footholds:
     gist: str = ""                       # its first claim
 
 _CASE = re.compile(r"(?:^|[,.;:]\s|다만,?\s|단,\s|[은는이가며고]\s)([가-힣A-Za-z0-9·()\s]{4,26}?(?:[은는인한된할될던간]|하는|되는))\s경우")
-_OR = re.compile(r"([가-힣]{2,9})(?:\s?또는|\s?혹은|이나|(?<=[가-힣])나)\s([가-힣]{2,9})")
+_OR = re.compile(r"([가-힣]{2,9})(?:\s?또는|\s?혹은|이나|(?<=[가-힣])나)\s([가-힣]{2,9})(?!의\s|[가-힣])")
 _ACTS = ("제출", "신청", "납부", "등록", "신고", "접수", "예약", "승인", "허가", "상담", "반납", "발급", "보고", "동의", "심의", "이수")
 _GENERIC = frozenset("서류 신청서류 제출서류 증빙서류 서식 양식 담당자 부서장 위원장 책임자 당사자 학생 교원 직원 규정 세칙 학칙 지침 논문".split())
 
@@ -74,7 +74,7 @@ def footholds(answer:str) -> Footholds:
     options = [o for o in options if all(_noun(x.replace(' ', '')) for x in o)]
     options += [(m[1], m[2]) for m in _OR.finditer(body) if _noun(m[1]) and _noun(re.sub(r"(?:에게|에서|으로|[은는이가을를의에로와과])$", "", m[2]))]
     options = [(a, re.sub(r"(?:에게|에서|으로|[은는이가을를의에로와과])$", "", b) if not _noun(b) else b) for a, b in options]
-    cases = [re.sub(r"\s+", " ", m[1]).strip() + " 경우" for m in _CASE.finditer(body)]
+    cases = [re.sub(r"\s+", " ", m[1]).strip() + " 경우" for m in _CASE.finditer(body) if not re.search(r"제\d|각 호|다음|해당", m[1])]
     def once(xs): return tuple(dict.fromkeys(x for x in xs if x))
     return Footholds(once(n.text for n in names if n.kind == "document"), once(n.text.split()[-1] if n.kind == "post" else n.text for n in names if n.kind in ("office", "body", "post")), once(_lead(body, q.start) + q.text.strip() for q in limits),
                      once(_words_before(body, q.start) + q.text.strip() for q in amounts), once(o for o in options if o[0] != o[1]), once(cases), next((c for c in claims if re.match(r"다만|단,|그러나|예외", c)), ""), once(a for a in _ACTS if a in body), claims[0])

@@ -15,12 +15,12 @@ from ..core import ConfigError, nfc
 _D = r"[\-‐-―－.·~_/ ]{1,3}"
 _O = rf"(?:{_D})?"
 _MORE = r"(?!\d|[\-.]\d)"
-_RESIDENT = re.compile(r"(?<![\d.\-])(\d{2})(\d{2})(\d{2})(?:\s?[\-‐-―－]\s?|\s|)([1-8])(?:\d{6}|[\dxX*●○]{6})(?!\d)")
+_RESIDENT = re.compile(r"(?<![\d.\-])\d{2}(\d{2})(\d{2})(\s?[\-‐-―－]\s?|\s|)\d[\dxX*●○]{6}(?![\d\-])")
 _RESIDENT_SHORT = re.compile(r"((?:주민|외국인)(?:\s?등록)?\s?번호(?:\s?앞자리)?(?:는|은|가|이)?\s*[:：]?\s*)\d{6}(?:\s?[\-‐-―－]\s?[1-8](?!\d))?(?!\d)")
 _PHONE = re.compile(rf"""(?<![\d.\-])(?:
-      (?:\+\s?82|0082){_O}\(?0?\)?{_O}(?:1[016789]|2|[3-6]\d|70|80|50\d)\)?{_O}\d{{3,4}}{_O}\d{{4}}
+      (?:\+\s?82|0082|82(?=-1)){_O}\(?0?\)?{_O}(?:1[016789]|2|[3-6]\d|70|80|50\d)\)?{_O}\d{{3,4}}{_O}\d{{4}}
     | \(?01[016789]\)?{_O}\d{{3,4}}{_O}\d{{4}}
-    | \(0(?:2|[3-6][1-5]|70)\)\s?\d{{3,4}}{_D}\d{{4}} | \(?0(?:2|[3-6][1-5]|70|80|50\d)\)?{_D}\d{{3,4}}{_D}\d{{4}} | (?:02|0[3-6][1-5]|070)\d{{7,8}}
+    | \(?0(?:2|[3-6][1-5]|70)\)\s?\d{{3,4}}{_D}\d{{4}} | \(?0(?:2|[3-6][1-5]|70|80|50\d)\)?{_D}\d{{3,4}}{_D}\d{{4}} | (?:02|0[3-6][1-5]|070)\d{{7,8}}
     | 1(?:5[3-9]\d|6[0-9]\d|8[0-9]\d){_D.replace("~", "").replace("/", "")}\d{{4}}
     ){_MORE}""", re.X)
 _PHONE_CUE = re.compile(rf"((?:전화|연락처|휴대폰|핸드폰|폰|손전화|[Tt][Ee][Ll]|[Hh]\.?[Pp]\.?|☎|☏|(?<![가-힣])(?:제|내|저희|엄마|아빠|부모님|집|우리|아들|딸)\s?번호)(?:\s?번호)?(?:[은는이가]|로는|로|[:：.)])?\s{{0,2}})(\(?\d{{2,4}}\)?{_D}\d{{3,4}}(?:{_D}\d{{4}})?|\d{{7,12}}){_MORE}(?!\s?(?:원|년|명))")
@@ -35,9 +35,11 @@ def _is_date(m, d) -> bool: return 1 <= m <= 12 and 1 <= d <= 31
 
 # %% ../../nbs/persona/13_store_masking.ipynb #377e7869
 _ID_WORD = r"(?:학번|교번|사번|직번|군번|학생\s?번호|학생증\s?번호|교직원\s?번호|수험\s?번호|[Ss]tudent\s?[Ii][Dd])"
-_ID_AFTER = re.compile(rf"({_ID_WORD}(?:\s?(?:은|는|이|가|을|를|도|입력|적|쓰|:|：|=|\(|이라고|란에|에|으로|로)){{0,2}}\s{{0,2}}[\"'(\[]?)([A-Za-z]?\d{{2,6}}\s?[\-‐-―]\s?\d{{3,7}}|[A-Za-z]{{0,2}}\d{{5,10}})(?![\d]|\s?(?:원|년|명|학점))")
+_ID_AFTER = re.compile(rf"({_ID_WORD}(?:\s?(?:은|는|이|가|을|를|도|입력|적|쓰|:|：|=|\(|이라고|란에|에|으로|로)){{0,2}}\s{{0,2}}[\"'(\[]?)([A-Za-z]?\d{{2,6}}(?:\s?[\-‐-―]\s?\d{{1,2}})?\s?[\-‐-―]\s?\d{{3,7}}|[A-Za-z]{{0,2}}\d{{5,10}})(?![\d]|\s?(?:원|년|명|학점))")
 _ID_BEFORE = re.compile(rf"(?<![\d\-.A-Za-z제])((?:[A-Za-z]{{1,2}})?\d{{6,10}}|\d{{4}}-\d{{4,6}})(?=\s?(?:[\"')\]]|번|이|가|은|는|이라는|라는|\(|,)?\s?(?:제|내|저의|나의|이)?\s?{_ID_WORD})")
 _ID_BARE = re.compile(r"(?<![\d\-.,/:A-Za-z가-힣])(?:(?<=^)|(?<![제호]))((?:19[89]\d|20[0-4]\d)(?:-\d{5,6}|\d{4,6}))(?!\d|[\-./:,]\d|\s?(?:원|만|천|억|년|월|일(?!\s?(?:입|이|인|때))|명|점|개|건|부|호(?!\s?입)|페이지|쪽|자|회|KB|MB|km|㎡|학점|시간|까지|부터|자로|~))")
+
+_OTHER = re.compile(r"(?:문서|접수|공고|관리|과목|강좌|사업자?|계좌|제품|도서|특허|사건|승인|결재|고시|훈령)\s?(?:번호|코드)?\s?[:：]?\s?$")      # what else has numbers
 
 def _is_plain_date(digits) -> bool:
     "Whether eight digits are a day."
@@ -49,10 +51,10 @@ def personal_numbers(text:str) -> list[tuple[int, int, str]]:
     "(start, end, what) of each personal number of an NFC text, in order, without overlaps."
     if not isinstance(text, str): raise ConfigError(f"가릴 글은 문자열이어야 하는데 {type(text).__name__}입니다: {text!r:.40}")
     flat, found = _same_width(text), []
-    found += [(*m.span(), "주민등록번호") for m in _RESIDENT.finditer(flat) if _is_date(int(m[2]), int(m[3]))] + [(m.end(1), m.end(), "주민등록번호") for m in _RESIDENT_SHORT.finditer(flat)]
+    found += [(*m.span(), "주민등록번호") for m in _RESIDENT.finditer(flat) if m[3].strip() or _is_date(int(m[1]), int(m[2]))] + [(m.end(1), m.end(), "주민등록번호") for m in _RESIDENT_SHORT.finditer(flat)]
     found += [(m.end(1), m.end(), "학번") for m in _ID_AFTER.finditer(flat)] + [(*m.span(1), "학번") for m in _ID_BEFORE.finditer(flat)]
     found += [(*m.span(), "전화번호") for rx in (_PHONE, _PHONE_SPOKEN) for m in rx.finditer(flat)] + [(*m.span(2), "전화번호") for m in _PHONE_CUE.finditer(flat)]
-    found += [(*m.span(1), "학번") for m in _ID_BARE.finditer(flat) if not _is_plain_date(re.sub(r"\D", "", m[1]))]
+    found += [(*m.span(1), "학번") for m in _ID_BARE.finditer(flat) if not _is_plain_date(re.sub(r"\D", "", m[1])) and not _OTHER.search(flat[max(0, m.start() - 12):m.start()])]
     kept, taken = [], set()
     for s, e, what in found:                                        # earlier kinds win
         if taken.isdisjoint(range(s, e)): kept.append((s, e, what)); taken |= set(range(s, e))

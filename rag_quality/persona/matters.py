@@ -99,5 +99,6 @@ def phrase(scope:str, matter:str, asks:Sequence[str]) -> str:
     about = re.sub(r"의$", "", " ".join(words)); last = about.split()[-1] if about else ""
     if not said or not about: return about or listed(said)
     if said[0] == "제한": return f"{about}{'이' if has_final(about) else '가'} 제한되는 경우"
+    if said[0] == "위반 시 조치": return f"{about} {'시 조치' if re.search(r'(?:연체|훼손|분실|변상|위반|부정|징계|벌점|제한|취소|중지|미등록)$', last) else '관련 위반 시 조치'}" + (f"{'와' if len(said) == 2 else ','} {listed(said[1:])}" if said[1:] else "")
     if len(said[0].split()) > 2 and last in _GENERIC: return f"{re.sub(r'의 (?=[^ ]+$)', ' ', about)} 시 {listed(said)}"
     return f"{about}{' ' if '의 ' in about or last in _GENERIC or about == scope else '의 '}{listed(said)}"

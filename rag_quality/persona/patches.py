@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OPS', 'pointer', 'value_at', 'same', 'apply_patch', 'read_json', 'config_text', 'config_diff', 'digest', 'Change',
-           'current', 'Backups']
+           'current', 'Journal', 'Backups']
 
 # %% ../../nbs/persona/12_patches.ipynb #f28d2125
 import hashlib, json, os, re
@@ -121,7 +121,7 @@ def config_text(doc, width:int=160, _at:str="") -> str:
 def config_diff(before, after, name:str="설정", *, lines:int=60) -> str:
     "What changes between two documents, as a unified diff of their texts; at most so many lines."
     a, b = ("" if d is None else config_text(d) for d in (before, after))
-    found = [l.rstrip("\n") for l in unified_diff(a.splitlines(True), b.splitlines(True), f"a/{name}", f"b/{name}", n=1)]
+    found = [l.rstrip("\n") if len(l) < 200 else l[:198] + "…" for l in unified_diff(a.splitlines(True), b.splitlines(True), f"a/{name}", f"b/{name}", n=1)]
     return "\n".join(found[:lines] + ([f"… 외 {len(found) - lines}줄"] if len(found) > lines else []))
 
 # %% ../../nbs/persona/12_patches.ipynb #d7d31111
@@ -148,24 +148,24 @@ def current(config_dir:Path, name:str) -> bytes:
     return found
 
 # %% ../../nbs/persona/12_patches.ipynb #8c262f54
-class Backups:
-    "Changes to the files of a folder, written ahead in a journal, that can be undone byte for byte."
-    def __init__(self, config_dir:"str|os.PathLike", folder:"str|os.PathLike"):
-        self.config_dir, self.folder = Path(config_dir), Path(folder); self.journal = self.folder/"journal.jsonl"
+class Journal:
+    "What was done to files, in the order in which it was begun; a line is on the disk before the next step is taken."
+    def __init__(self, folder:"str|os.PathLike"): self.folder = Path(folder); self.path = self.folder/"journal.jsonl"
 
     def changes(self) -> list[Change]:
         "Every change in order, in its last state; a torn last line of the journal counts as not written."
         out: dict[int, Change] = {}
-        for line in (_read(self.journal) or b"").split(b"\n"):
+        for line in (_read(self.path) or b"").split(b"\n"):
             try: row = json.loads(line)
             except ValueError: continue
             if "name" in row: out[row["number"]] = Change(**row)
             elif row["number"] in out: out[row["number"]] = Change(**{**{k: getattr(out[row["number"]], k) for k in Change.__slots__}, **row})
         return list(out.values())
 
-    def _log(self, **row) -> None:
+    def log(self, **row) -> None:
+        "Add a line."
         self.folder.mkdir(parents=True, exist_ok=True)
-        with open(self.journal, "ab+") as f:
+        with open(self.path, "ab+") as f:
             if f.tell() and (f.seek(-1, 2), f.read(1))[1] != b"\n": f.write(b"\n")              # after a torn line
             f.write(json.dumps(row, ensure_ascii=False).encode() + b"\n"); f.flush(); os.fsync(f.fileno())
 
@@ -180,16 +180,22 @@ class Backups:
             except OSError: raise ConfigError(f"{self.folder.name}: 다른 개선이 이 폴더를 쓰고 있습니다. 끝나기를 기다리거나 다른 --out을 주세요.") from None
             yield
 
+# %% ../../nbs/persona/12_patches.ipynb #43323f59
+class Backups:
+    "Changes to the files of a folder, written ahead in a journal, that can be undone byte for byte."
+    def __init__(self, config_dir:"str|os.PathLike", folder:"str|os.PathLike"): self.config_dir, self.folder, self.journal = Path(config_dir), Path(folder), Journal(folder)
+    def changes(self) -> list[Change]: "Every change in order, in its last state."; return self.journal.changes()
+
     def write(self, name:str, raw:bytes) -> Change:
         "Write a file of the folder, its bytes backed up and the journal written before."
         if Path(name).name != name or not name.endswith(".json"): raise ConfigError(f"파일 {name!r}: 'synonyms.json'처럼 폴더 없는 이름이어야 합니다.")
         path = self.config_dir/name; old = _read(path)
         if old is not None and not (keep := self.folder/f"{digest(old)[:16]}.bak").exists(): atomic_write(keep, old)
         row = dict(number=max((c.number for c in self.changes()), default=0) + 1, name=name, before=digest(old), after=digest(raw))
-        self._log(**row, state="begin"); atomic_write(path, raw); self._log(number=row["number"], state="done")
+        self.journal.log(**row, state="begin"); atomic_write(path, raw); self.journal.log(number=row["number"], state="done")
         return Change(**row, state="done")
 
-    def keep(self, change:Change) -> None: "The change stays: `recover` leaves it."; self._log(number=change.number, state="kept")
+    def keep(self, change:Change) -> None: "The change stays: `recover` leaves it."; self.journal.log(number=change.number, state="kept")
 
     def undo(self, change:Change) -> bool:
         "The bytes from before the change; False where they stand there already."
@@ -199,7 +205,7 @@ class Backups:
             if change.before is None: path.unlink()
             else: atomic_write(path, self._backup(change))
         if change.before is None and path.parent.is_dir() and not any(path.parent.iterdir()): path.parent.rmdir()
-        self._log(number=change.number, state="undone")
+        self.journal.log(number=change.number, state="undone")
         return now != change.before
 
     def _backup(self, change:Change) -> bytes:

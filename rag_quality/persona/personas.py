@@ -14,7 +14,7 @@ from ..core import ConfigError, load_config, nfc
 # %% ../../nbs/persona/01_personas.ipynb #4e867006
 GROUPS = {"student": "학부생", "graduate": "대학원생", "faculty": "교원", "staff": "직원", "family": "가족", "any": "구성원"}
 VOICES = {"polite": "해요체", "formal": "합쇼체", "casual": "반말", "noun": "음슴체", "old": "하오·하게를 섞은 윗사람의 말", "vague": "말끝을 흐림"}
-HABITS = ("greet", "thanks", "intro", "question", "glue", "typo", "chat", "slang", "split")
+HABITS = ("greet", "thanks", "intro", "question", "glue", "typo", "chat", "slang", "split", "worry")
 
 @dataclass(frozen=True, slots=True)
 class Persona:
@@ -73,10 +73,10 @@ class PersonaGenerator:
     def generate(self, personas:"Iterable[str|Persona]|None"=None    # None: all
                 ) -> list[Persona]:
         "The personas asked for, each once, in the order given."
-        if isinstance(personas, str): personas = personas.split(",")
         if personas is None: return list(self.personas)
+        personas = personas.split(",") if isinstance(personas, str) else list(personas)
         got = list(dict.fromkeys(p.id if isinstance(p, Persona) else self.find(p.strip()).id for p in personas))
-        given = {p.id: p for p in personas if isinstance(p, Persona)} if not isinstance(personas, str) else {}
+        given = {p.id: p for p in personas if isinstance(p, Persona)}
         if not got: raise ConfigError("페르소나를 하나도 고르지 않았습니다. personas=None이면 모두입니다.")
         return [given.get(i) or self.find(i) for i in got]
 

@@ -43,6 +43,8 @@ class Seen:
         return any(n/(len(g) + len(self.rows[i]) - n) >= ALIKE for i, n in shared.items())
 
 # %% ../../nbs/persona/04_queries.ipynb #b3f695c0
+def _type(slot:Slot, a:Askable) -> str: "The kind of query that was wanted, or the nearest that the need can be asked as."; return slot.query_type if slot.query_type in a.types else a.types[0]
+
 class QueryGenerator:
     "Queries of personas, grounded in a collection."
     def __init__(self, collection, *, llm=None):     # a Collection or passages; an LLMService, or anything with ask_json
@@ -62,19 +64,19 @@ class QueryGenerator:
     def _worded(self, slot:Slot, a:Askable, p:Persona, seed:int, seen:Seen):
         "A need in the persona's words, or None where it has been asked so already."
         for turn in range(4):
-            w = wording(a, p, difficulty=slot.difficulty, query_type=slot.query_type, rng=random.Random(f"{seed}:{p.id}:{slot.number}:{a.id}:{turn}"))
-            if w.text.strip() and w.text not in seen: return w
+            w = wording(a, p, difficulty=slot.difficulty, query_type=_type(slot, a), rng=random.Random(f"{seed}:{p.id}:{slot.number}:{a.id}:{turn}"))
+            if w.text.strip() and w.text not in seen and (a.kind != "near" or a.terms[-1] in w.text): return w     # without its key word it would be another question
 
     def _queries(self, made:Sequence, p:Persona, seed:int, avoid:Iterable[str]) -> list[PersonaQuery]:
         "The queries, by the model's words where there is one and its words may be used."
-        good, bad, method = ask_wordings(self.llm, p, [(i, s.difficulty, s.query_type, a) for i, (s, a, _) in enumerate(made, 1)]) if self.llm and made else ({}, {}, "")
+        good, bad, method = ask_wordings(self.llm, p, [(i, s.difficulty, _type(s, a), a) for i, (s, a, _) in enumerate(made, 1)]) if self.llm and made else ({}, {}, "")
         seen, out = Seen(avoid), []
         for i, (slot, a, w) in enumerate(made, 1):
             ours = not good.get(i) or good[i] in seen; text = w.text if ours else good[i]; seen.add(text)
             from_ = {"method": "rules" if ours else method, "seed": seed, "need": a.id, "kind": a.kind, "doc_ids": [d for d, g in a.relevant.items() if g == 2], "steps": [str(x) for x in w.steps] if ours else []}
             if self.llm and ours: from_["llm"] = bad.get(i, "이미 나온 질문과 같습니다")
             if a.why: from_["why"] = a.why
-            out.append(PersonaQuery(f"q-{p.id}-{i:02}", text, a.formal, p.id, slot.difficulty, slot.query_type, intent_of(a, p, random.Random(f"{seed}:{p.id}:{a.id}:intent")), tuple(dict.fromkeys(x for x in (a.matter, a.other) if x)), dict(a.relevant), a.facts, from_))
+            out.append(PersonaQuery(f"q-{p.id}-{i:02}", text, a.formal, p.id, slot.difficulty, _type(slot, a), intent_of(a, p, random.Random(f"{seed}:{p.id}:{a.id}:intent")), tuple(dict.fromkeys(x for x in (a.matter, a.other) if x)), dict(a.relevant), a.facts, from_))
         return out
 
     def generate_all(self, personas:"Iterable[Persona|str]|None"=None, n:int=6, seed:int=0, avoid:Iterable[str]=()) -> list[PersonaQuery]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..core import atomic_write
 from ..metrics import Interval, number, signed
 from .records import DIFFICULTIES, ERRORS, FOLLOW_UPS
-from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, groups, kept_rate, rate_of, read_session, success_rate
+from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, groups, kept_rate, rate_of, read_session, step_label, success_rate
 
 # %% ../../nbs/persona/14_report.ipynb #cc7e81b6
 def cell(value:object,      # text, a number, a bool or None
@@ -71,8 +71,8 @@ def _units(d:SessionData) -> str:
         for r in rs: steps.setdefault(str(r.get("step")), []).append(r)
     changed = lambda rs: sum(r.get("input") != r.get("output") for r in rs)
     order = [c for c in COMPONENTS if c in steps] + sorted(set(steps) - set(COMPONENTS))
-    return "컴포넌트마다 몇 질문에서 돌았고 몇 번이 들어온 것을 바꾸었는지입니다.\n\n" + table(["컴포넌트", "돈 질문", "돈 횟수", "바꾼 횟수", "가장 잦은 까닭"],
-        [[COMPONENTS.get(s, s), f"{len({r['id'] for r in steps[s]})}/{n}", len(steps[s]), changed(steps[s]), next(iter(Counter(str(r.get("reason") or "–") for r in steps[s]).most_common(1)))[0]] for s in order])
+    return "단계마다 몇 질문에서 돌았고 몇 번이 들어온 것을 바꾸었는지입니다.\n\n" + table(["단계 (컴포넌트)", "돈 질문", "돈 횟수", "바꾼 횟수", "까닭의 보기"],
+        [[step_label(s), f"{len({r['id'].partition('#')[0] for r in steps[s]})}/{n}", len(steps[s]), changed(steps[s]), next(iter(Counter(str(r.get("reason") or "–") for r in steps[s]).most_common(1)))[0]] for s in order])
 
 # %% ../../nbs/persona/14_report.ipynb #80504821
 def _dynamic(d:SessionData) -> str:
@@ -86,7 +86,7 @@ def _dynamic(d:SessionData) -> str:
     head = f"성공률 **{success_rate(d)}**. " + ", ".join(f"{VERDICTS[v]} {verdicts[v]}" for v in VERDICTS if verdicts[v]) + ". 부분 성공은 실패로 셉니다. " + told
     return "\n\n".join([head, *by])
 
-_CHECKS = {"intent_evolved": "의도의 발전을 따라갔다", "remembered": "말하지 않아도 아는 조건을 기억했다", "core_met": "핵심 필요를 채웠다"}
+_CHECKS = {"intent_evolved": "묻는 이의 의도가 나아갔다", "intent_followed": "나아간 의도를 따라 답했다", "remembered": "말하지 않아도 아는 조건을 기억했다", "core_met": "핵심 필요를 채웠다"}
 
 def _multi(d:SessionData) -> str:
     if not d.turns: return "대화를 하지 않았습니다."
@@ -102,7 +102,7 @@ def _multi(d:SessionData) -> str:
 
 def cause_label(cause:object) -> str:
     "A root cause in Korean: the label of a component, or what is written (a mapping gives its component and reason)."
-    if isinstance(cause, dict): return " · ".join(str(x) for x in (cause_label(cause.get("component") or cause.get("kind") or ""), cause.get("reason") or "") if x)
+    if isinstance(cause, dict): return " · ".join(str(x) for x in (cause_label(cause.get("component") or ""), cause.get("result") or cause.get("reason") or "") if x)
     return COMPONENTS.get(cause, str(cause or ""))
 
 # %% ../../nbs/persona/14_report.ipynb #2cec42b7
@@ -144,19 +144,19 @@ def _contribution(d:SessionData) -> str:
     c = d.components
     if not c: return "컴포넌트의 기여를 재지 않았습니다."
     if not c.get("available"): return f"컴포넌트의 기여를 말할 수 없습니다: {cell(c.get('reason') or '안을 들여다볼 수 없는 대상입니다')}"
-    rows = [[r.get("label") or COMPONENTS.get(r["component"], r["component"]), {"on": "켜짐", "off": "꺼짐"}.get(r.get("state"), r.get("state")), _WAYS.get(r.get("intervention"), r.get("intervention")), signed(r.get("effect")), f"{signed(r.get('low'))} – {signed(r.get('high'))}", r.get("n"), _EFFECTS.get(r.get("verdict")), r.get("reason")] for r in c.get("rows", ())]
-    out = [f"하나씩 빼거나 넣어 보고 {cell(c.get('measure') or '성적')}의 차이를 짝지어 쟀습니다 (n = {c.get('n', '–')}). 효과는 그 컴포넌트가 있을 때 − 없을 때입니다.\n\n" + table(["컴포넌트", "상태", "개입", "효과", "95 % 구간", "n", "판정", "까닭"], rows)]
-    if c.get("shapley"): out.append("**Shapley 값**\n\n" + table(["컴포넌트", "값", "95 % 구간"], [[COMPONENTS.get(r["component"], r["component"]), signed(r.get("value")), f"{signed(r.get('low'))} – {signed(r.get('high'))}"] for r in c["shapley"]]))
+    rows = [[r.get("label") or COMPONENTS.get(r["component"], r["component"]), {"on": "켜짐", "off": "꺼짐"}.get(r.get("state"), r.get("state")), _WAYS.get(r.get("intervention"), r.get("intervention")), signed(r.get("effect")), f"{signed(r.get('low'))} – {signed(r.get('high'))}", r.get("n"), _EFFECTS.get(r.get("verdict")), r.get("measure") or c.get("measure"), r.get("reason")] for r in c.get("rows", ())]
+    out = [f"하나씩 빼거나 넣어 보고 성적({cell(c.get('measure'))} 등, 표의 척도)의 차이를 짝지어 쟀습니다 (n = {c.get('n', '–')}). 효과는 그 컴포넌트가 있을 때 − 없을 때입니다.\n\n" + table(["컴포넌트", "상태", "개입", "효과", "95 % 구간", "n", "판정", "척도", "까닭"], rows)]
+    if c.get("shapley"): out.append(f"**Shapley 값**" + (f" ({cell(c['shapley_method'])})" if c.get("shapley_method") else "") + "\n\n" + table(["컴포넌트", "값", "95 % 구간"], [[COMPONENTS.get(r["component"], r["component"]), signed(r.get("value")), f"{signed(r.get('low'))} – {signed(r.get('high'))}"] for r in c["shapley"]]))
     return "\n\n".join(out)
 
 def measured_gain(m:dict|None) -> str:
     "What a suggestion changed, in one cell."
     if not m: return "–"
-    return f"{m.get('measure', '')} {number(m.get('before'))} → {number(m.get('after'))} ({signed(m.get('difference'))} [{signed(m.get('low'))}, {signed(m.get('high'))}], n = {m.get('n', '–')})"
+    return f"{m.get('measure') or ''} {number(m.get('before'))} → {number(m.get('after'))} ({signed(m.get('difference'))} [{signed(m.get('low'))}, {signed(m.get('high'))}], n = {m.get('n', '–')})"
 
 def _improvements(d:SessionData) -> str:
     if not d.plan: return "개선을 계획하지 않았습니다."
-    return table(["제안", "갈래", "컴포넌트", "상태", "잰 것", "왜"], [[s.get("id"), s.get("type"), COMPONENTS.get(s.get("component"), s.get("component")), _STATES.get(s.get("status"), s.get("status")), measured_gain(s.get("measured")), s.get("reason") or s.get("why")] for s in d.plan.get("suggestions", ())], "제안이 없습니다.")
+    return table(["제안", "갈래", "컴포넌트", "상태", "떼어 둔 질문에서", "해치지 않을 질문에서", "왜"], [[s.get("id"), s.get("type"), COMPONENTS.get(s.get("component"), s.get("component")), _STATES.get(s.get("status"), s.get("status")), measured_gain(s.get("measured")), measured_gain(s.get("guard")), s.get("reason") or s.get("why")] for s in d.plan.get("suggestions", ())], "제안이 없습니다.")
 
 def next_steps(d:SessionData) -> list[str]:
     "What to do next, most telling first; each follows from something measured."
@@ -170,8 +170,8 @@ def next_steps(d:SessionData) -> list[str]:
     return list(dict.fromkeys(out)) or ["지금 더 할 것이 나오지 않았습니다. 다른 씨앗으로 다시 시험해 보세요." if d.diagnosis else "실패를 먼저 진단합니다."]
 
 def _final(d:SessionData) -> str:
-    reqs = table(["요구", "무엇", "잰 값", "기준", "한 일"], [[r.get("id"), r.get("label"), number(r.get("measured")), number(r.get("threshold")), r.get("action") if r.get("acted") else "할 일 없음" if r.get("measured") is not None else "재지 못함"] for r in d.diagnosis.get("requirements", ())], "기준(REQ-S-001 – 005)과 견주지 않았습니다.")
-    suspects = table(["의심하는 컴포넌트", "효과", "p", "이 대상의 실패", "견준 체계의 실패", "n", "까닭"], [[s.get("label") or COMPONENTS.get(s.get("component"), s.get("component")), signed(s.get("effect")), number(s.get("p")), s.get("failing"), s.get("reference_failing"), s.get("n"), s.get("reason")] for s in d.diagnosis.get("suspects", ())], "고장 났다고 볼 컴포넌트가 없습니다." if d.diagnosis else "진단하지 않았습니다.")
+    reqs = table(["요구", "무엇", "잰 값", "기준", "n", "한 일"], [[r.get("id"), r.get("label"), number(r.get("measured")), number(r.get("threshold")), r.get("n"), r.get("action") if r.get("acted") else "할 일 없음" if r.get("measured") is not None else "재지 못함"] for r in d.diagnosis.get("requirements", ())], "기준(REQ-S-001 – 005)과 견주지 않았습니다.")
+    suspects = table(["의심하는 컴포넌트", "효과", "p", "이 대상의 실패", "견준 체계의 실패", "n", "까닭"], [[s.get("label") or COMPONENTS.get(s.get("component"), s.get("component")), signed(s.get("effect")), number(s.get("p")), s.get("failing"), s.get("reference_failing"), s.get("n"), s.get("reason")] for s in d.diagnosis.get("suspects", ())], d.diagnosis.get("suspects_reason") or "고장 났다고 볼 컴포넌트가 없습니다." if d.diagnosis else "진단하지 않았습니다.")
     return "\n\n".join([reqs, suspects, "**다음 단계**\n\n" + "\n".join(f"{i}. {cell(s, 400)}" for i, s in enumerate(next_steps(d), 1))])
 
 # %% ../../nbs/persona/14_report.ipynb #b5aae425

@@ -20,19 +20,22 @@ from .pieces import pieces_of
 from ..query_topics import find_topics
 
 # %% ../../nbs/persona/02_settled.ipynb #abc246c7
+_DRY = re.compile(r"위원회|조직|의무|효력|비밀|보호|책무|직급|중앙관리|기록|차별|처리$|금지$|조치$|센터$|개정")
+
 class Article:
     "One article as it can be asked about: its passages, its matters, what it settles."
     __slots__ = "key doc_ids regulation title matters named scope said lone family pieces found text".split()
     def __init__(self, key:str, passages:Sequence[Passage]):
         s = source_of(passages[0]); family = passages[0].metadata.get("family"); self.key, self.doc_ids, self.regulation, self.title, self.family = key, [p.doc_id for p in passages], s.regulation, s.title, family if isinstance(family, str) else ""
         self.pieces = tuple(x for p in passages for x in pieces_of(p)); self.text = "\n".join(x.whole for x in self.pieces)
-        read, scopes = read_title(s.title), scope_of(s.regulation); self.named, self.lone = read.asks, len(scopes) == 1
-        said = {w: len(re.findall(rf"{re.escape(w)}(?!팀|처|센터|과|위원회|의 장)", self.text)) + 3*(w in s.title) for w in scopes}
-        self.scope, self.said = (max(scopes, key=lambda w: (said[w], -scopes.index(w))), max(said.values()) > 0) if scopes else ("", False)
+        read = read_title(s.title); self.named = read.asks
         self.matters = read.matters + ((read.whole,) if len(read.matters) > 1 else ())
 
-    def settle(self, common:Callable[[str], bool]):
-        "Find who owns the matters, and what is settled about them; `common`: whether a word stands in many regulations."
+    def settle(self, common:Callable[[str], bool], book:str):
+        "Find who owns the matters, and what is settled about them; `common`: whether a word stands in many regulations; `book`: the whole regulation."
+        scopes = scope_of(self.regulation); self.lone, self.scope, self.said = len(scopes) == 1, "", False
+        def told(w, text): return len(re.findall(rf"{re.escape(w)}(?!팀|처|센터|과|위원회|의 장)", text))
+        if scopes: said = {w: told(w, self.text) + 3*(w in self.title) for w in scopes}; self.scope = max(scopes, key=lambda w: (said[w], told(w, book))); self.said = said[self.scope] > 0
         def scoped(m):
             shares = any(a[i:i+2] in m.replace(" ", "") for a in self.scope.split() for i in range(len(a) - 1))
             return self.scope if not m or not shares and (self.lone or not stands_alone(m) or self.said and not stands_alone(m, common)) else ""
@@ -54,6 +57,7 @@ class Article:
         for kind, ask in self.named:
             n = next((n for (_, f, n) in sorted(out.values(), key=lambda x: (x[2], -x[0])) if f.kind == kind), 0)
             out[whole, ask] = (1.1, Facet(kind, ask, 1., self.title), n)
+        if not any(s >= .55 for s, *_ in out.values()) and not _DRY.search(self.title) and self.pieces: out[whole, "기준"] = (.6, Facet("criterion", "기준", .6, self.title), 0)     # nothing was recognised: what the article is about
         kept = sorted(((s, k, f, n) for (k, _), (s, f, n) in out.items() if s >= .55), key=lambda x: (-x[0], x[3]))
         return [(k, f, n) for _, k, f, n in kept][:8]
 
@@ -68,7 +72,7 @@ def articles_of(passages:Sequence[Passage]) -> tuple[Article, ...]:
     many = max(2, len(books)*.15)
     common = lru_cache(maxsize=None)(lambda word: sum(word in text for text in books.values()) > many)
     for a in found: a.family = a.family or _family(a.regulation or a.title)
-    return tuple(a.settle(common) for a in found)
+    return tuple(a.settle(common, books[a.regulation]) for a in found)
 
 @lru_cache(maxsize=1024)
 def _family(name:str) -> str:

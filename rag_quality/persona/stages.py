@@ -26,11 +26,9 @@ def bare(text:str) -> str: "Letters and digits alone, without marks of amendment
 @lru_cache(maxsize=8192)
 def _sentences(text:str) -> tuple[str, ...]:
     "The bare sentences of an article; very short ones, which many articles share, are left out."
-    found = tuple(dict.fromkeys(b for s in re.split(r"\n|(?<=다\.)\s", text) if len(b := bare(s)) >= 8))
-    return found or (bare(text),)
+    return tuple(dict.fromkeys(b for s in re.split(r"\n|(?<=다\.)\s", text) if len(b := bare(s)) >= 8)) or (bare(text),)
 
-@lru_cache(maxsize=8192)
-def _bare(text:str) -> str: return bare(text)
+_bare = lru_cache(maxsize=8192)(bare)
 
 def _ends(s:str, texts:Sequence[tuple[str, int]]   # with the fewest characters that tell
          ) -> tuple[int, bool, bool]:
@@ -52,7 +50,7 @@ def sight(article:Passage, texts:Sequence[str]) -> Sight:
     "Whether an article stands in the texts: whole, cut, with another wording (stale), or not at all."
     T = tuple(map(_bare, texts)); sents = _sentences(article.text); total = sum(map(len, sents))
     if not T: return Sight("")
-    title = bare(article.title); named = [n for n, t in enumerate(T, 1) if title and title in t[:len(title) + 40]]
+    title = _bare(article.title); named = [n for n, t in enumerate(T, 1) if title and title in t[:len(title) + 40]]
     there = {s: next((n for n, t in enumerate(T, 1) if s in t), None) for s in sents}; share = sum(len(s) for s in sents if there[s]) / max(total, 1)
     if share > .999: return Sight("whole", min(there.values()), 1.)
     mine = {*named, *(n for s, n in there.items() if n and len(s) >= 15)}; own = mine and [(t, 3 if n in mine else 9) for n, t in enumerate(T, 1) if n in mine or len(T) <= 12]
@@ -68,24 +66,26 @@ def sight(article:Passage, texts:Sequence[str]) -> Sight:
 DEEP = 100     # hits that are looked through where a system has a search
 
 class Probes:
-    "Asks a system again: its search where it has one, else its answers' contexts."
+    "Asks a system again: its search where it has one, else its answers' contexts. Three failures in a row end it: a system that is down is left alone."
     def __init__(self, search:Callable|None=None,   # (query, k) -> [(Passage, score)] or an object with `hits`
                  answer:Callable|None=None,         # (query, history) -> Answer
-                 *, most:int=400):                  # calls that may be made
-        self.search, self.answer, self.most, self._texts, self.calls = search, answer, most, {}, 0
+                 *, most:int|None=None):            # calls that may be made; None: 400 of a search, 60 of an answer
+        self.search, self.answer, self.most, self._texts, self.calls, self.failed = search, answer, most or (400 if search else 60), {}, 0, 0
 
     @property
     def possible(self) -> bool: "Whether anything can be asked."; return self.search is not None or self.answer is not None
 
-    def texts(self, query:str) -> tuple[str, ...]|None:
-        "What the system finds for a text, best first; None where it can't be asked or fails."
-        if query in self._texts: return self._texts[query]
-        if not self.possible or self.calls >= self.most: return None
+    def asked(self, query:str, by:str="answer") -> tuple[str, ...]|None:
+        "What is found by the search, or shown by the answer, for a text; None where it can't be asked or fails."
+        if (by, query) in self._texts: return self._texts[by, query]
+        if getattr(self, by) is None or self.calls >= self.most or self.failed >= 3: return None
         self.calls += 1
-        try: got = tuple(p.full_text if isinstance(p, Passage) else str(p) for p, _ in hits_of(self.search(query, DEEP))) if self.search else tuple(self.answer(query, ()).contexts)
-        except Exception: got = None                 # a system that fails when asked again tells nothing
-        self._texts[query] = got
+        try: got = tuple(p.full_text if isinstance(p, Passage) else str(p) for p, _ in hits_of(self.search(query, DEEP))) if by == "search" else tuple(self.answer(query, ()).contexts); self.failed = 0
+        except Exception: got = None; self.failed += 1
+        self._texts[by, query] = got
         return got
+
+    def texts(self, query:str) -> tuple[str, ...]|None: "What the system finds for a text, best first."; return self.asked(query, "search" if self.search else "answer")
 
     def rank(self, query:str, articles:Sequence[Passage]) -> int|None:
         "The best rank of one of the articles (0: not found); None where it can't be known."
@@ -117,7 +117,7 @@ STAGES = {s.name: s for s in (
     Stage("supported", "answerer", "답이 조문에 있는 말만 하나?", "주장마다 맥락과 견줌", ("answered", "asked")),
     Stage("cited", "citations", "답이 기댄 조문을 출처로 달았나?", "답의 출처를 맥락에 든 조문과 견줌", ("answered", "asked")),
     Stage("declined", "self_rag", "답이 없는 것을 모른다고 했나?", "답하는 조문이 없는 질문에 답했는지 봄"),
-    Stage("remembered", "memory", "앞 이야기를 알아들었나?", "앞 이야기 없이 다 풀어 쓴 글로 물은 것과 견줌"))}
+    Stage("remembered", "memory", "앞 이야기를 알아들었나?", "앞 이야기 없이 다 풀어 쓴 글로 물은 것과 견줌", ("answered", "asked")))}
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -143,7 +143,7 @@ def _alive(passages, probes) -> bool:
 
 class Tester:
     "Runs the tests of one system over a collection."
-    def __init__(self, passages:Iterable[Passage], *, search:Callable|None=None, answer:Callable|None=None, validator=None, most:int=400):
+    def __init__(self, passages:Iterable[Passage], *, search:Callable|None=None, answer:Callable|None=None, validator=None, most:int|None=None):
         self.passages, self.probes, self.validator = list(passages), Probes(search, answer, most=most), validator or FaithfulnessValidator()
         self.homes: dict[str, list[Passage]] = {}
         for p in self.passages:
@@ -233,18 +233,16 @@ def look(t:Tester, query:PersonaQuery, e:Exchange) -> Look:
     passed, notes = {"answered": e.error is None}, {}
     if e.error: notes["answered"] = f"{e.error.kind}: {e.error.message}"[:100]; return Look(query.id, passed, notes)
     a, right = e.answer, t.right(query.relevant)
+    if not a.abstained: _own(t, e, passed, notes)
     if not query.answerable:
         passed["declined"] = a.abstained or bool(find_evasions(a.content)) and not a.citations; notes["declined"] = "모른다고 함" if passed["declined"] else "답하는 조문이 없는데 답함"
-        if not a.abstained: _own(t, e, passed, notes)
         return Look(query.id, passed, notes)
     silent = not a.contexts and a.abstained; could = t.probes.rank(query.text, right) if silent and t.probes.search and right else None
     if silent and (could is None or 0 < could <= FOUND): passed["asked"] = False; notes["asked"] = str(a.metadata.get("reason") or a.metadata.get("kind") or "맥락 없이 모른다고 함")[:80]; return Look(query.id, passed, notes)
     passed["asked"] = True
-    if not a.abstained: _own(t, e, passed, notes)
     if not right or not a.contexts and not silent: return Look(query.id, passed, notes)          # a system that does not show what it read
     seen = _found(t, right, query.text, query.formal, e, passed, notes)
-    if seen.state == "whole": _said(t, right, e, passed, notes)
-    elif seen.state and passed.get("current"): _said(t, right, e, passed, notes)
+    if seen.state and passed.get("current"): _said(t, right, e, passed, notes)
     return Look(query.id, passed, notes)
 
 # %% ../../nbs/persona/11_stages.ipynb #ea569add
@@ -262,5 +260,8 @@ def look_turn(t:Tester, row:Mapping, e:Exchange|None=None   # None: what the row
     alone = t.probes.rank(row["standalone"], right)
     if not alone or alone > FOUND: return Look(row["id"], passed, notes)
     inside = any(sight(p, e.answer.contexts).state for p in right) or not e.answer.contexts and bool(cited_docs(e.answer, right))
+    if not inside and t.probes.answer:               # would it have been shown without the dialogue? If not, it is not the memory
+        whole = t.probes.asked(row["standalone"])
+        if whole is None or not any(sight(p, whole).state for p in right): return Look(row["id"], passed, notes)
     passed["remembered"] = inside; notes["remembered"] = f"다 풀어 쓴 글로는 {alone}위, 대화 속에서는 {'나옴' if inside else '나오지 않음'}"
     return Look(row["id"], passed, notes)

@@ -22,7 +22,7 @@ _all_ = ["mask_personal"]
 
 # %% ../../nbs/persona/13_store.ipynb #8e3b0650
 ROOT = "data/output/test_sessions"
-FILES = {"personas": ("id",), "queries": ("id",), "answers": ("id",), "turns": ("id",), "fact_checks": ("id",), "scores": ("id",), "traces": ("id", "step", "input")}   # and what makes a row one and the same
+FILES = {"personas": ("id",), "queries": ("id",), "answers": ("id",), "turns": ("id",), "fact_checks": ("id",), "scores": ("id", "method"), "traces": ("id", "step", "input")}   # and what makes a row one and the same
 
 def session_id(config:Mapping) -> str:
     "The name of a session, from the content of its configuration: 'hanbit-s0-1a2b3c4d'."
@@ -81,6 +81,8 @@ _ORDER = ("id", "version", "collection", "target", "personas", "queries_per_pers
 
 def _now() -> str: return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
+def _unasked(row) -> bool: return bool(e := row.get("error")) and (row.get("attempts") == 0 or e.get("kind") == "cancelled")
+
 def _replaced(value, known):
     "The value with each of these numbers masked, at any depth."
     if isinstance(value, str):
@@ -127,8 +129,8 @@ class SessionStore:
         return read_rows(self.path(name), FILES[name])
 
     def done(self, name:str) -> set[str]:
-        "The ids that need not be done again; a question that was never sent (0 attempts) does."
-        return {r["id"] for r in self.rows(name) if not (r.get("error") and r.get("attempts") == 0)}
+        "The ids that need not be done again; a question that was never sent, or called off, does."
+        return {r["id"] for r in self.rows(name) if not _unasked(r)}
 
     def read(self, name:str, default=None):
         "A JSON file of the folder, e.g. 'components.json'; `default` where there is none."
@@ -175,7 +177,7 @@ def _save(self, session):
     atomic_write(self.folder / "session.json", json.dumps(session, ensure_ascii=False, indent=2) + "\n")
     return session
 
-def _mask(self, row): return masked_row(row, self._known.setdefault(re.sub(r"-t\d+$", "", str(row.get("id"))), {}))
+def _mask(self, row): return masked_row(row, self._known.setdefault(re.sub(r"(-t\d+)?(-alone)?(#.*)?$", "", str(row.get("id"))), {}))
 
 def _append(self, name:str, *rows:Mapping) -> None:
     "Add rows, masked, in one write down to the disk."
@@ -211,10 +213,10 @@ def _close(self) -> None:
     if self.session.get("status") == "running": self.update(status="interrupted", ended_at=_now())
     self._lock.release(); self._lock = None
 
-def _recorded(self, ask:Callable, name:str="turns") -> Callable:
+def _recorded(self, ask:Callable, names:tuple=("answers", "turns")) -> Callable:
     "`ask` with a memory: what was answered before a crash is not asked again; what is asked is kept at once."
     journal = self.folder / "exchanges.jsonl"
-    kept = {r["id"]: r for r in [*read_rows(journal), *self.rows(name)] if "query" in r and not (r.get("error") and not r.get("attempts"))}
+    kept = {r["id"]: r for r in [*(r for n in names for r in self.rows(n)), *read_rows(journal)] if "query" in r and not _unasked(r)}     # the journal last: it has what came first
     def asked(target, query, history=(), *, id, **options) -> Exchange:
         row = kept.get(id)
         if row and row["query"] == masked_row({"query": query})["query"]: return Exchange.from_dict(row)

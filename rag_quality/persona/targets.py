@@ -35,10 +35,13 @@ class Target(Protocol):
         "One answer; `TargetFault`, or any exception, where there is none."
 
 # %% ../../nbs/persona/05_targets.ipynb #91a9addf
-def _takes_history(f) -> bool:
-    try: found = [p for p in inspect.signature(f).parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+def _takes_history(f) -> str|bool:
+    "Whether a function takes the turns before: True as its second argument, or the name of a keyword."
+    try: found = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError): return False
-    return len(found) > 1 and (found[1].default is inspect.Parameter.empty or "histor" in found[1].name or found[1].name in ("messages", "turns"))
+    named = [p.name for p in found if "histor" in p.name and p.kind == p.KEYWORD_ONLY]
+    second = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)][1:2]
+    return named[0] if named else bool(second) and (second[0].default is inspect.Parameter.empty or "histor" in second[0].name or second[0].name in ("messages", "turns"))
 
 def _awaited(got):
     "What an `async` function gives: run in a thread of its own, as there may be a loop in this one (Jupyter)."
@@ -57,7 +60,7 @@ class CallableTarget:
 
     def answer(self, query:str, history:Sequence[Mapping]=()) -> Answer:
         "What the function says, as an `Answer`."
-        got = self.f(query, list(history)) if self._history else self.f(query)
+        got = self.f(query, **{self._history: list(history)}) if isinstance(self._history, str) else self.f(query, list(history)) if self._history else self.f(query)
         return answer_of(_awaited(got) if inspect.isawaitable(got) else got)
 
     def __repr__(self) -> str: return f"CallableTarget({self.name})"

@@ -13,36 +13,38 @@ from dataclasses import dataclass
 
 from ..core import Passage
 from .askable import Askable
-from .matters import owned, phrase, stands_alone
+from .matters import owned, stands_alone
 from .settled import Article
 
 # %% ../../nbs/persona/02_unanswered.ipynb #ce91d67c
 @dataclass(frozen=True, slots=True)
 class Silence:
     "Something that people ask about many matters and that regulations seldom settle."
+    name: str              # with {0} for the matter: '{0} 수수료'
     facet: str
     ask: str
-    words: str         # regular expression: where these stand near the matter, it may be settled
-    needs: tuple[str, ...]   # facets that the article must settle for the question to make sense
+    key: str               # the word without which it would be another question
+    words: str             # regular expression: where these stand beside the matter, it may be settled
+    needs: tuple[str, ...] # facets that the article must settle for the question to make sense
 
 _APPLY = ("procedure", "document", "deadline")
-SILENCES = (Silence("amount", "신청 수수료", r"수수료|신청료|심사료|무료|비용", _APPLY), Silence("eligibility", "대리 신청 가능 여부", r"대리|위임|대신|보호자|부모", _APPLY), Silence("place", "담당자 전화번호", r"전화|연락처|내선", ("place", "document")),
-            Silence("eligibility", "모바일 신청 가능 여부", r"모바일|애플리케이션|앱|시스템|전자", _APPLY), Silence("document", "신청서 작성 예시", r"예시|작성례|기재례", ("document",)), Silence("eligibility", "주말 접수 가능 여부", r"주말|공휴일|토요일|일요일", ("place", "document")),
-            Silence("eligibility", "우편 접수 가능 여부", r"우편|등기|택배|시스템|전자", ("document", "place")), Silence("time", "문자메시지 안내 시점", r"문자|알림|메시지", _APPLY), Silence("count", "지난해 경쟁률", r"경쟁|배수|비율|배 ", ("criterion",)))
-_STAYS = re.compile(r"위원회|조직|부서|금지|체결|해제|의무|책무|납본|원칙|종류|구분|처리|조치|제적|징계|조사|관리|정산|검수|원칙|반납|감면|전보|승진|경고")
+SILENCES = (Silence("{0} 수수료", "amount", "금액", "수수료", r"수수료|신청료|심사료|무료|비용|요금", _APPLY), Silence("{0} 대리 신청", "procedure", "방법", "대리", r"대리|위임|대신|보호자|부모", _APPLY), Silence("{0} 담당자 전화번호", "definition", "전화번호", "전화", r"전화|연락처|내선", ("place", "document")),
+            Silence("{0} 모바일 신청", "procedure", "방법", "모바일", r"모바일|애플리케이션|앱|시스템|전자", _APPLY), Silence("{0} 주말 접수", "time", "시간", "주말", r"주말|공휴일|토요일|일요일", ("place", "document")), Silence("{0} 우편 접수", "procedure", "방법", "우편", r"우편|등기|택배|시스템|전자", ("document", "place")),
+            Silence("{0} 결과 문자 안내", "time", "시점", "문자", r"문자|알림|메시지", _APPLY), Silence("지난해 {0} 경쟁률", "amount", "경쟁률", "경쟁률", r"경쟁|배수|비율|배 ", ("criterion",)))
+_STAYS = re.compile(r"위원회|조직|부서|금지|체결|해제|의무|책무|납본|원칙|종류|구분|처리|조치|제적|징계|조사|관리|정산|검수|반납|감면|전보|승진|경고|결석|지급$|납부|보호|보존|판정|출석|보유|출입|과제|연구지도|업적평가|연구수당")
 
 def near_needs(articles:Sequence[Article], passages:Sequence[Passage]) -> list[Askable]:
     "Of each article that can be applied for, one thing that no article of the collection settles for its matter."
-    texts, out = [f"{p.title}\n{p.text}" for p in passages], []
+    texts, out = [f"{p.title}\n{p.text}" for p in passages], []; lines = {s: [l for t in texts for l in t.split("\n") if re.search(s.words, l)] for s in SILENCES}
     for a in articles:
-        scope, matter = a.matters[0]; kinds = {f.kind for _, f, _ in a.found}; about = owned(scope, matter)
-        if not matter or len(about) > 16 or _STAYS.search(matter) or not re.search("신청|제출", a.text): continue
-        word = max([re.sub("의$", "", w) for w in matter.split()], key=lambda w: (stands_alone(w), len(w)))
-        near = [t for t in texts if word in t]; start = zlib.crc32(about.encode()) % len(SILENCES)
+        scope, matter = a.matters[0]; kinds = {f.kind for _, f, _ in a.found}; about = re.sub(r"의 (?=(?:신청|배정|변경|연장)$)", " ", re.sub(r"\s신청$", "", owned(scope, matter)) or scope)
+        if not matter or not 2 < len(about) <= 14 or _STAYS.search(about) or not re.search("신청|제출", a.text): continue
+        word = max([re.sub("의$", "", w) for w in about.split()], key=lambda w: (stands_alone(w), len(w))); near = [t for t in texts if word in t]; start = zlib.crc32(about.encode()) % len(SILENCES)
         for s in (*SILENCES[start:], *SILENCES[:start]):
-            if not kinds & set(s.needs) or any(re.search(s.words, t) for t in near) or re.search(s.words, a.text): continue
-            out.append(Askable(f"{a.key}#없음:{s.ask}".replace(" ", ""), "near", phrase(scope, matter, [s.ask]), matter, (s.facet,), (s.ask,), scope=scope, terms=tuple(matter.split()), types=("사실 확인", "절차 질문", "복합 질문", "감정 표현", "모호한 질문"), regulation=a.regulation, family=a.family,
-                               why=f"'{word}'이(가) 나오는 조문 {len(near)}개에 {s.ask}에 관한 말({s.words.replace('|', ', ')})이 없습니다.")); break
+            if not kinds & set(s.needs) or any(re.search(s.words, t) for t in near) or re.search(s.words, a.text) or any(w in l for w in re.findall("[가-힣]{2,}", about) for l in lines[s]): continue
+            name = s.name.format(about)
+            out.append(Askable(f"{a.key}#없음:{s.key}", "near", name if name.endswith(s.ask) else f"{name} {s.ask}", name, (s.facet,), (s.ask,), terms=(*about.split(), s.key), types=("절차 질문" if s.facet == "procedure" else "사실 확인", "감정 표현"), regulation=a.regulation, family=a.family,
+                               why=f"'{word}'이(가) 나오는 조문 {len(near)}개에 {s.key}에 관한 말({s.words.strip().replace('|', ', ')})이 없습니다.")); break
     return out
 
 # %% ../../nbs/persona/02_unanswered.ipynb #764abff4
@@ -55,5 +57,5 @@ FAR = (("학생식당의 오늘 차림표", "student graduate staff", r"차림�
 def far_needs(passages:Sequence[Passage]) -> list[Askable]:
     "What no regulation settles; what the collection has a word for is left out."
     text = "\n".join(f"{p.title}\n{p.text}" for p in passages)
-    return [Askable(f"far#{formal}".replace(" ", ""), "far", formal, formal, (), (), scope="", terms=tuple(groups.split()), types=("사실 확인", "절차 질문", "모호한 질문", "감정 표현"), why=f"규정이 정하는 일이 아니고, 규정집에 이 일을 가리키는 말({words.replace('|', ', ')})도 없습니다.")
+    return [Askable(f"far#{formal}".replace(" ", ""), "far", formal, formal, (), (), scope="", terms=tuple(groups.split()), types=("사실 확인", "절차 질문", "감정 표현"), why=f"규정이 정하는 일이 아니고, 규정집에 이 일을 가리키는 말({words.replace('|', ', ')})도 없습니다.")
             for formal, groups, words in FAR if not re.search(words, text)]

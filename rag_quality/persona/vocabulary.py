@@ -101,6 +101,7 @@ class Missing:
         "As an entry of synonyms.json."
         form, _, kind = self.key.partition("/"); return {"lay": form + ("다" if kind == "V" else ""), "key": self.key, "formal": self.formal, "p": self.p, "n": self.n}
 
+# %% ../../nbs/persona/12_vocabulary.ipynb #b5465e39
 def _asked(failed, by, passages, rewriter) -> dict[str, dict[str, set[str]]]:
     "lay word -> evidence -> failed questions."
     whose, out = {}, {}

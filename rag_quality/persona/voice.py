@@ -32,18 +32,18 @@ def active(morphs:Sequence[tuple[str, str]]) -> str:
     if tag in ("VCP", "VCN"): return "be"
     if form[-1] in "있없" or form in ("계시", "하", "되") and tag != "XSA": return "verb"
     if tag == "VX" and form in ("싶", "듯하", "만하"): return "adj"
-    if tag == "VX" and form in ("않", "못하"): return active(morphs[:max(k-1, 1)])
+    if tag == "VX" and form in ("않", "못하"): return active(morphs[:k-1]) if k > 1 else "verb"
     if tag == "XSA": return "adj"
     return "verb" if lexeme(form, morphs[k][1]).verb else "adj"
 
 # %% ../../nbs/persona/03_voice.ipynb #e15d9c9c
-ASK = {"polite": {"verb": "나요 54|어요 20|ᆯ까요 5|는 건가요 7|는 거예요 5|죠 3", "adj": "ᆫ가요 60|어요 26|ᆯ까요 10|죠 4", "be": "에요 46|ᆫ가요 46|죠 6", "past": "나요 60|어요 25|는지요 8|을까요 3"},
-       "formal": {"verb": "ᆸ니까 62|는지요 12|는지 궁금합니다 8|나요 10|는지 알려 주시기 바랍니다 4", "adj": "ᆸ니까 60|ᆫ지요 16|ᆫ가요 12|ᆫ지 궁금합니다 8", "be": "ᆸ니까 62|ᆫ지요 14|ᆫ가요 12|ᆫ지 궁금합니다 7", "past": "ᆸ니까 66|는지요 16|는지 궁금합니다 8"},
-       "casual": {"verb": "냐 22|나 34|어 30|는 거야 9|는데 4", "adj": "ᆫ가 34|냐 22|어 34", "be": "야 34|ᆫ데 22|냐 22|ᆫ가 10", "past": "나 34|냐 24|어 30|는데 8"},
+ASK = {"polite": {"verb": "나요 34|어요 44|ᆯ까요 7|는 건가요 6|는 거예요 5|죠 3|는지 알려주세요 4|는지 궁금해요 2", "adj": "ᆫ가요 60|어요 26|ᆯ까요 10|죠 4", "be": "에요 62|ᆫ가요 30|죠 6", "past": "나요 60|어요 25|는지요 8|을까요 3"},
+       "formal": {"verb": "ᆸ니까 52|는지요 10|는지 궁금합니다 6|나요 20|을까요 4|는지 알려 주세요 4|는지 알려 주시기 바랍니다 2", "adj": "ᆸ니까 60|ᆫ지요 16|ᆫ가요 12|ᆫ지 궁금합니다 8", "be": "ᆸ니까 62|ᆫ지요 14|ᆫ가요 12|ᆫ지 궁금합니다 7", "past": "ᆸ니까 66|는지요 16|는지 궁금합니다 8"},
+       "casual": {"verb": "냐 12|나 24|어 54|는 거야 9|는데 4", "adj": "ᆫ가 24|냐 16|어 50", "be": "야 34|ᆫ데 22|냐 22|ᆫ가 10", "past": "나 24|냐 16|어 50|는데 8"},
        "noun": {"verb": "ᆷ 72|나 18|는 거임 8", "adj": "ᆷ 60|ᆫ가 34", "be": "ᆷ 66|ᆫ가 16|ᆫ데 14", "past": "나 50|음 46"},
        "old": {"verb": "는지 36|는가 22|소 14|ᆸ니까 28", "adj": "ᆫ지 36|ᆫ가 24|ᆸ니까 36", "be": "ᆫ지 36|ᆫ가 24|ᆸ니까 30|오 8", "past": "는지 34|는가 26|소 16|ᆸ니까 22"},
        "vague": {"verb": "는지 62|는지 모르겠어서 8|는 건지 26", "adj": "ᆫ지 66|ᆫ 건지 30", "be": "ᆫ지 66|ᆫ 건지 28", "past": "는지 64|는 건지 28"}}
-TELL = {"polite": "어요 64|는데요 26|거든요 8", "formal": "ᆸ니다 92|는데 6", "casual": "는데 34|음 34|어 22|다 8", "noun": "음 74|는데 24", "old": "ᆸ니다 66|소 16|는데 16", "vague": "는데 50|어서 16|ᆸ니다 30"}
+TELL = {"polite": "어요 74|는데요 26|거든요 8", "formal": "ᆸ니다 92|는데 6", "casual": "는데 34|음 34|어 22|다 8", "noun": "음 74|는데 24", "old": "ᆸ니다 66|소 16|는데 16", "vague": "는데 50|어서 16|ᆸ니다 30"}
 
 def _pick(rng:random.Random, table:str) -> str:
     rows = [r.rsplit(" ", 1) for r in table.split("|")]
@@ -63,8 +63,10 @@ def _ended(morphs:Morphs, ending:str) -> str:
     if head in ("어서", "어") and kind == "be": head = "라서" if head == "어서" else "야"
     if head == "어요" and kind == "be": head = "에요"
     if head == "다" and kind == "verb": head = "는다" if _final(morphs[-1][0]) else "ᆫ다"
+    if kind == "be" and morphs[-2][0] in ("거", "것") and head in ("ᆫ가", "ᆫ가요", "ᆫ지", "ᆫ지요", "ᆫ데", "ᆸ니까", "ᆸ니다"): return joined((*morphs[:-2], ("거", "NNB")))[:-1] + joined((("거", "NNB"), ("이", "VCP"), (head, "EF"))).replace("거인", "건").replace("거입", "겁") + (" " + rest if rest else "")
     if head in ("음", "ᆷ"): return joined(morphs[:-1]) + "임" if kind == "be" else joined((*morphs, ("ᆷ", "ETN"))) + (" " + rest if rest else "")
     if head == "소": head = "소" if _final(morphs[-1][0]) else "오"
+    if head == "을까요" and kind != "past": head = "ᆯ까요"
     if head == "ᆯ까요" and kind == "past": head = "을까요"
     tag = "EC" if head in ("는데", "ᆫ데", "어서", "라서") else "EF"
     if kind == "be" and head in ("ᆫ가", "ᆫ가요", "ᆫ지", "ᆫ지요", "ᆸ니까", "ᆸ니다") and morphs[-2][0] in ("언제", "얼마", "어디", "누구"): return morphs[-2][0] + joined((("분", "NNB"), ("이", "VCP"), (head, "EF")))[1:] + (" " + rest if rest else "")
