@@ -1,12 +1,12 @@
 """Does the improvement loop put back, by itself, what a pipeline lost with its dictionary? Does it refuse what harms?
 
-usage: python benchmarks/persona_loop.py [--queries N] [--seed S] [--slice]      N: questions a persona (default 60)
+usage: python benchmarks/persona_loop.py [--queries N] [--seed S] [--slice]      N: questions a persona (default 30)
 
 The pipeline of rag_quality on data/hanbit as 30_experiment builds it (rewriting, neighbours, hybrid search, evidence of the regulation), in which the dictionary
 (synonyms.json) is the only knowledge that is added to a colloquial question: the bank's wordings and the campus vectors have share 0 and nothing of the bank is asked at query time.
 "full": with the packaged dictionary; "removed": with no entry; "regained": with the entries that `improve_loop` found, tested and kept.
-What the loop may use: questions generated for the ten personas, with the articles that are known to answer them, and the bank of wordings as the source of meanings. It never
-reads the packaged dictionary, and no question of hanbit (dev or test). The verdict is the colloquial questions of hanbit test. No language model.
+What the loop may use: questions generated for the ten personas, with the articles that are known to answer them, the colloquial questions of hanbit dev (other families of regulations than test),
+and the bank of wordings as the source of meanings. Half of the needs find improvements, the other half decides. It never reads the packaged dictionary, and no question of hanbit test. The verdict is the colloquial questions of hanbit test. No language model.
 Then: harmful patches are planted; and files are compared byte by byte after apply, reject and a kill (SIGKILL) in between.
 """
 import argparse, json, logging, os, signal, subprocess, sys, tempfile, time
@@ -26,6 +26,7 @@ from rag_quality.neighbours import MorphemeNeighbours
 from rag_quality.persona.improve import ImprovementApplier, difference, improve_loop, run_of
 from rag_quality.persona.patches import Backups, digest
 from rag_quality.persona.queries import QueryGenerator
+from rag_quality.persona.records import Intent3, PersonaQuery
 from rag_quality.persona.suggestions import Suggestion, config_file
 from rag_quality.retrieval import BM25Index, VectorStore
 from rag_quality.steps import System, campus_step, colloquial_step, neighbour_step
@@ -62,6 +63,11 @@ def share_of(removed, full, now, *, seed=0, resamples=4000):
     draws = np.random.default_rng(seed).integers(0, len(units), (resamples, len(units))); r = got[draws].sum(1)/lost[draws].sum(1)
     return got.sum()/lost.sum(), *np.percentile(r, [2.5, 97.5])
 
+def dev_questions() -> list[PersonaQuery]:
+    "The colloquial questions of hanbit dev, each with the formal wording of its need."
+    part = bundled().split("dev"); formal = {q.metadata["pair"]: q.text for q in part.queries if q.metadata["register"] == "formal"}
+    return [PersonaQuery(q.query_id, q.text, formal[q.metadata["pair"]], "dev", q.metadata["difficulty"], q.metadata["query_type"], Intent3("", "", ""), relevant=dict(part.qrels[q.query_id])) for q in part.judged if q.metadata["register"] == "colloquial"]
+
 def told(name, m): print(f"  {name:34} {m.before:.3f} → {m.after:.3f}  {m.difference:+.3f} [{m.low:+.3f}, {m.high:+.3f}]  n = {m.n}", flush=True)
 
 def planted():
@@ -91,15 +97,15 @@ def rollbacks(times):
     return right
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); ap.add_argument("--queries", type=int, default=60); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--slice", action="store_true"); args = ap.parse_args()
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--slice", action="store_true"); args = ap.parse_args()
     logging.disable(logging.WARNING); start = time.perf_counter(); collection, test = bundled(), bundled().split("test"); make = Build(collection.passages); n = 6 if args.slice else args.queries
-    queries = QueryGenerator(collection).generate_all(None, n, args.seed); print(f"지은 질문 {len(queries)}개 (답이 있는 것 {sum(q.answerable for q in queries)}), {time.perf_counter() - start:.0f}초", flush=True)
+    queries = QueryGenerator(collection).generate_all(None, n, args.seed); print(f"지은 질문 {len(queries)}개 (답이 있는 것 {sum(q.answerable for q in queries)}), {time.perf_counter() - start:.0f}초", flush=True); asked = [*queries, *dev_questions()]
     with tempfile.TemporaryDirectory() as d:
         full_dir, folder, out = Path(d)/"full", Path(d)/"data/config", Path(d)/"data/output"
         for p in (full_dir, folder): p.mkdir(parents=True)
         (full_dir/"synonyms.json").write_bytes(bundle_path("config", "synonyms.json").read_bytes()); (folder/"synonyms.json").write_text(EMPTY); before = files(folder)
         full, removed = ({r: scores_of(make(p), test, r) for r in ("colloquial", "formal")} for p in (full_dir, folder))
-        found = improve_loop(make, queries, collection, config_dir=folder, out=out, seed=args.seed, extra=planted())
+        found = improve_loop(make, asked, collection, config_dir=folder, out=out, seed=args.seed, extra=planted())
         print(f"찾는 질문 {found.n_train}, 정하는 질문 {found.n_held_out}, {time.perf_counter() - start:.0f}초"); told("정하는 질문 (지은 것)", found.difference); told("지키는 질문 (규정의 말)", found.guard)
         for s in found.suggestions: print(f"    {s.id:20} {s.status:9} {s.reason[:88]}  | 고침 {len(s.patch or ())}개")
         now = {r: scores_of(make(folder), test, r) for r in ("colloquial", "formal")}

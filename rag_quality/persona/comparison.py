@@ -75,6 +75,7 @@ def same_figure(q:Quantity, x:Quantity) -> bool:
     "One value, and no bound against the other's."
     return not (_value(q, x) and _against(q, x)) and (same_quantity(q, x) is True or _value(q, x))
 
+# %% ../../nbs/persona/08_fact_check_compare.ipynb #0d67bb8e
 def _swapped_bound(q:Quantity, here:Sequence[Quantity]) -> Quantity|None:
     "The figure of equal value that the article bounds the other way, where none is bound as the claim's is."
     equal = [x for x in here if _value(q, x)]

@@ -119,7 +119,7 @@ def why(data:SessionData) -> str:
         k = kinds.get(kind) or {"component": mine[0].get("component")}
         return (f'<details class="kind"{attrs(open=first)}><summary><span>{esc(mine[0].get("label") or kind)}</span>{bar_svg(n, counts[0][1], label=f"{n}건")}<b>{n}</b></summary><div class="inside">{why_chain(k)}{_links(data, list(dict.fromkeys(f["id"] for f in mine)))}</div></details>')
     suspects = "".join(f'<li><b>{esc(s.get("label") or COMPONENTS.get(s.get("component"), s.get("component")))}</b> <span class="faint">효과 {signed(s.get("effect"))}, p {number(s.get("p"))}, n {esc(s.get("n"))}</span><br><span class="soft">{esc(s.get("reason"))} (이 대상 실패 {esc(s.get("failing"))}, 견준 체계 실패 {esc(s.get("reference_failing"))})</span></li>' for s in data.diagnosis.get("suspects") or ())
-    return _section("why", "왜 못 하나", "같은 실패가 두 번 이상이면 다섯 번까지 왜를 물었습니다. 왜마다 실제로 돌린 시험이 하나씩 있습니다.",
+    return _section("why", "왜 못 하나", "질문과 대화의 차례를 함께 셉니다. 같은 실패가 두 번 이상이면 다섯 번까지 왜를 물었고, 왜마다 실제로 돌린 시험이 하나씩 있습니다.",
                     f'<div class="grid two"><div class="card"><h3>실패의 갈래</h3>{"".join(one(k, n, i == 0) for i, (k, n) in enumerate(counts)) or _none("실패가 없습니다.")}</div>'
                     f'<div class="grid"><div class="card"><h3>의심하는 컴포넌트</h3>{f"<ol class=todo-list>{suspects}</ol>" if suspects else _none(data.diagnosis.get("suspects_reason") or "고장 났다고 볼 컴포넌트가 없습니다.")}</div>{lights(data)}</div></div>')
 

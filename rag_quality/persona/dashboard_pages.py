@@ -98,6 +98,7 @@ def dialogue_page(data:SessionData, scenario:str, *, before:str|None=None, after
     who = data.persona(turns[0].get("persona"))
     def one(t):
         facts, why = data.facts.get(t["id"]), why_card(data, t["id"])
+        if why: why = f'<details class="ctx"><summary class="small soft">왜 못 했나</summary>{why}</details>'
         more = (f'<dl class="facts"><dt>홀로 서는 질문</dt><dd>{esc(t["standalone"])}</dd></dl>' if t.get("standalone") and t["standalone"] != t.get("user") else "") + (f'<p class="small soft">이어지는 조건: {esc(", ".join(map(str, t["remembers"])))}</p>' if t.get("remembers") else "") + (f'<p class="small soft">지금의 뜻: {esc(t["intent"])}</p>' if t.get("intent") else "")
         n = len((facts or {}).get("claims") or ())
         score = data.score(t["id"])

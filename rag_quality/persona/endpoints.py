@@ -6,7 +6,7 @@
 __all__ = ['ENDPOINT_FAULTS', 'stream_of', 'FakeEndpoint', 'fake_endpoint']
 
 # %% ../../nbs/persona/05_targets_server.ipynb #5ffea02d
-import json, time
+import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import contextmanager
 

@@ -23,8 +23,8 @@ from ..support_claims import Cited, cited_claims
 from ..support_parts import hide_orders
 
 # %% ../../nbs/persona/08_fact_check_evidence.ipynb #d8e98995
-class Rulebook:
-    "The articles of a collection, found by what cites them or by a search."
+class _Named:
+    "The articles of a collection, found by what cites them."
     def __init__(self, passages:Iterable[Passage],   # or a Collection
                  search:Callable|None=None):         # (query, k) -> [(Passage, score)]; None: BM25
         self.passages = tuple(getattr(passages, "passages", passages))
@@ -60,6 +60,12 @@ class Rulebook:
             found += [i for s in regs for i in at.get(s, ())]
         return tuple(sorted(found))
 
+# %% ../../nbs/persona/08_fact_check_evidence.ipynb #142f0042
+@lru_cache(maxsize=8192)
+def _deleted(text:str) -> bool: return article_status(text).deleted
+
+class Rulebook(_Named):
+    "The articles of a collection, found by what cites them or by a search."
     def deleted(self, i:int) -> bool: "Whether a passage is a deleted article."; return _deleted(self.texts[i])
 
     def label(self, i:int) -> str:
@@ -73,9 +79,6 @@ class Rulebook:
         if self._search is not None: return [self.by_id[p.doc_id] for p, _ in hits_of(self._search(query, k)) if getattr(p, "doc_id", None) in self.by_id]
         if self._index is None: self._index = BM25Index(self.passages)
         return [self.by_id[d] for d, _ in self._index.search(query, k)]
-
-@lru_cache(maxsize=8192)
-def _deleted(text:str) -> bool: return article_status(text).deleted
 
 # %% ../../nbs/persona/08_fact_check_evidence.ipynb #dc499e49
 _TELLS = re.compile(r"\s?(?:에\s?(?:따르면|의하면|명시|나와|있|정해|규정)|에서(?:는|도)?\s(?!정[한하]|규정[한하]))")

@@ -98,6 +98,41 @@ def key_claims(answer:str, rules:Rulebook, most:int=3) -> tuple[Cited, ...]:
     return tuple(found[k] for k in sorted(order))
 
 # %% ../../nbs/persona/08_fact_check.ipynb #49faada4
+def _checked(c:Cited, rules:Rulebook, asked:str, beside:Sequence[int], k:int, validator=None) -> ClaimCheck:
+    "One claim against what it cites, what the answer was given, and what a search finds."
+    query = verification_query(c.text); text = c.text if c.claim.context in c.text else f"{c.claim.context} {c.text}"
+    cited, wrong = _sources_of(c, rules); found = rules.search(query, k)
+    others = [i for i in dict.fromkeys([*beside, *found]) if i not in cited and not rules.deleted(i)]
+    places = {i: place_of(text, rules.texts[i]) for i in cited}
+    if max((x.cover for x in places.values()), default=0.) < 1 - ELSEWHERE: places |= {i: place_of(text, rules.texts[i]) for i in others}     # else no other can be that much better
+    else: others = []
+    best = lambda at: max(at, key=lambda i: places[i].cover, default=None)
+    here, there = best(cited), best(others)
+    if here is not None and there is not None and places[there].cover >= max(FEWEST, places[here].cover + ELSEWHERE):
+        wrong.append(f"인용한 {rules.label(here)}에는 없고 {rules.label(there)}에 있습니다"); here = None
+    basis = here if here is not None else there
+    told = cited if here is not None else [i for i in others if places[i].cover >= places[basis].cover - WITHIN] if basis is not None else []
+    told = sorted(told, key=lambda i: -places[i].cover)[:3]; exists = basis is not None and places[basis].cover >= KNOWN
+    checks = {"citation": not wrong if any(rules.named(x) is not None for x, _ in c.cites) else None, "number": None, "source": exists, "hallucination": False}
+    if exists: number, invented, n = _compared(c.text, [places[i] for i in told], [rules.texts[i] for i in told], asked, validator); checks |= {"number": not number if n else None, "hallucination": not invented}
+    else: number, invented = [], ["이 말을 담은 조문을 규정집에서 찾지 못했습니다"]
+    why = [*wrong, *number, *invented]; order = dict.fromkeys([*([basis] if basis is not None else []), *cited, *found])
+    return ClaimCheck(c.claim.text, c.claim.start, c.claim.end, "number" if figures(c.text) else "name" if find_names(c.text) else "rule", query, tuple(map(rules.label, order)), checks, exists and not why,
+                      places[basis].span if basis is not None else "", ". ".join(why) + "." if why else f"{rules.label(basis)}에 있습니다.")
+
+def _compared(text:str, places:Sequence[Place], articles:Sequence[str], asked:str, validator) -> tuple[list[str], list[str], int]:
+    "(what is wrong with a claim's figures, what else is, how many figures it has)."
+    place, article = Place(places[0].cover, " ".join(p.text for p in places), places[0].span), "\n".join(articles)
+    number, n = figure_faults(text, place, article, asked); invented = [f"'{x}'이(가) 근거에 없습니다" for x in name_faults(text, article)] + state_faults(text, place)
+    if validator: invented += [v.reason for v in validator.validate_answer(text, list(articles)).claims if v.score < REFUTED][:1]
+    return number, invented, n
+
+# %% ../../nbs/persona/08_fact_check.ipynb #f39b1d79
+def _settled(checked:Sequence[ClaimCheck], more:int, id:str) -> FactReport:
+    "The report of an answer whose claims were checked."
+    bad = sum(not c.passed for c in checked)
+    return FactReport(id, True, not bad, False, f"주장 {len(checked)}개를 확인했고 " + (f"{bad}개가 틀렸습니다." if bad else "모두 맞습니다.") + (f" 나머지 {more}개는 확인하지 않았습니다." if more > 0 else ""), tuple(checked))
+
 class AutoFactChecker:
     "Checks the key claims of answers against a collection."
     def __init__(self, passages,                       # a Collection, its passages, or a Rulebook
@@ -108,69 +143,41 @@ class AutoFactChecker:
         self.rules = passages if isinstance(passages, Rulebook) else Rulebook(passages, search)
         self.validator = validator or (FaithfulnessValidator(llm=llm) if llm else None); self.claims, self.k = claims, k
 
-    def _one(self, c:Cited, asked:str, beside:Sequence[int]) -> ClaimCheck:
-        "One claim against what it cites, what the answer was given, and what a search finds."
-        rules, query = self.rules, verification_query(c.text)
-        cited, wrong = _sources_of(c, rules); text = c.text if c.claim.context in c.text else f"{c.claim.context} {c.text}"
-        found = rules.search(query, self.k); others = [i for i in dict.fromkeys([*beside, *found]) if i not in cited and not rules.deleted(i)]
-        places = {i: place_of(text, rules.texts[i]) for i in cited}
-        if max((x.cover for x in places.values()), default=0.) < 1 - ELSEWHERE: places |= {i: place_of(text, rules.texts[i]) for i in others}     # else no other can be that much better
-        else: others = []
-        best = lambda at: max(at, key=lambda i: places[i].cover, default=None)
-        here, there = best(cited), best(others)
-        if here is not None and there is not None and places[there].cover >= max(FEWEST, places[here].cover + ELSEWHERE):
-            wrong.append(f"인용한 {rules.label(here)}에는 없고 {rules.label(there)}에 있습니다"); here = None
-        basis = here if here is not None else there
-        told = cited if here is not None else [i for i in others if places[i].cover >= places[basis].cover - WITHIN] if basis is not None else []
-        told = sorted(told, key=lambda i: -places[i].cover)[:3]
-        exists = basis is not None and places[basis].cover >= KNOWN
-        checks = {"citation": not wrong if c.cites and any(rules.named(x) is not None for x, _ in c.cites) else None, "number": None, "source": exists, "hallucination": None}; why = list(wrong)
-        if exists:
-            place = Place(places[basis].cover, " ".join(places[i].text for i in told), places[basis].span); article = "\n".join(rules.texts[i] for i in told)
-            faults, n = figure_faults(c.text, place, article, asked); invented = [f"'{x}'이(가) 근거에 없습니다" for x in name_faults(c.text, article)] + state_faults(c.text, place)
-            if self.validator and (r := self.validator.validate_answer(c.text, [rules.texts[i] for i in told])).claims and min(v.score for v in r.claims) < REFUTED: invented.append(next(v.reason for v in r.claims if v.score < REFUTED))
-            checks |= {"number": not faults if n else None, "hallucination": not invented}; why += faults + invented
-        else: checks["hallucination"] = False; why.append("이 말을 담은 조문을 규정집에서 찾지 못했습니다")
-        kind = "number" if figures(c.text) else "name" if find_names(c.text) else "rule"
-        order = dict.fromkeys([*([basis] if basis is not None else []), *cited, *found])
-        return ClaimCheck(c.claim.text, c.claim.start, c.claim.end, kind, query, tuple(map(rules.label, order)), checks, exists and not why, places[basis].span if basis is not None else "", ". ".join(why) + "." if why else f"{rules.label(basis)}에 있습니다.")
-
     def check(self, query:"str|PersonaQuery", answer:Answer, *, id:str="") -> FactReport:
         "The report on one answer."
         if isinstance(query, PersonaQuery): query, id = f"{query.text}\n{query.formal}", id or query.id
         try:
             answer = as_answer(answer); text = nfc(answer.content); kinds = {c.kind for c in split_claims(text)}
             if answer.abstained or "abstention" in kinds and "claim" not in kinds: return FactReport(id, True, None, True, "모른다고 한 답이라 확인할 주장이 없습니다.")
-            found = key_claims(text, self.rules, self.claims)
+            found, all_ = key_claims(text, self.rules, self.claims), sourced_claims(text, self.rules)
             if not found: return FactReport(id, True, None, False, "답에 확인할 주장이 없습니다.")
-            all_ = sourced_claims(text, self.rules)
-            beside = [i for c in all_ for i in _sources_of(c, self.rules)[0]] + self._given(answer)
-            checked = tuple(self._one(c, query or "", list(dict.fromkeys(beside))) for c in found)
+            beside = list(dict.fromkeys([i for c in all_ for i in _sources_of(c, self.rules)[0]] + self._given(answer)))
+            return _settled([_checked(c, self.rules, query or "", beside, self.k, self.validator) for c in found], len(all_) - len(found), id)
         except Exception as e:      # a check that could not be made is no pass
             log.warning("팩트체크를 못 했습니다 (%s): %s", id or "-", e)
             return FactReport(id, False, None, False, f"팩트체크를 못 했습니다: {type(e).__name__}: {str(e)[:160]}")
-        bad = sum(not c.passed for c in checked); more = len(all_) - len(found)
-        return FactReport(id, True, not bad, False, f"주장 {len(checked)}개를 확인했고 " + (f"{bad}개가 틀렸습니다." if bad else "모두 맞습니다.") + (f" 나머지 {more}개는 확인하지 않았습니다." if more > 0 else ""), checked)
 
     def _given(self, answer:Answer) -> list[int]:
         "The places of the articles that the answer's contexts are, as the collection has them today."
-        out = []
-        for t in answer.contexts[:10]:
-            h = read_heading(t) if isinstance(t, str) else None
-            if h and h.article and not h.addendum: out += [i for i in self.rules.places.get((h.article, h.branch or None, False), {}).get(_stem(h.regulation), ())]
-        return out
+        heads = [h for t in answer.contexts[:10] if isinstance(t, str) and (h := read_heading(t)) and h.article and not h.addendum]
+        return [i for h in heads for i in self.rules.places.get((h.article, h.branch or None, False), {}).get(_stem(h.regulation), ())]
 
     def check_and_regenerate(self, query:"str|PersonaQuery", answer:Answer, regenerate:Callable,   # (query, failed claims, attempt) -> Answer | None
                              *, max_attempts:int=3, id:str="") -> tuple[Answer, FactReport, tuple[FactReport, ...]]:
         "(the best answer, its report, the report of every attempt): a failed answer is asked for again, at most `max_attempts` times."
-        if not 0 <= max_attempts <= 3: raise ConfigError(f"max_attempts={max_attempts!r}: 0에서 3까지 주세요.")
-        best, report = answer, self.check(query, answer, id=id); reports = [report]; last = report
-        rank = lambda r: (r.performed, r.passed is True, r.abstained, -len(r.failed))
-        for n in range(1, max_attempts + 1):
-            if last.passed is not False: break
-            try: new = regenerate(query, last.failed, n)
-            except Exception as e: log.warning("다시 만들지 못했습니다 (%s): %s", id or "-", e); new = None
-            if new is None: break
-            new = as_answer(new); last = replace(self.check(query, new, id=id), regenerations=n); reports.append(last)
-            if rank(last) > rank(report): best, report = new, last
-        return best, replace(report, regenerations=len(reports) - 1), tuple(reports)
+        return _regenerated(self, query, answer, regenerate, max_attempts, id)
+
+# %% ../../nbs/persona/08_fact_check.ipynb #7e40236d
+def _regenerated(checker, query, answer, regenerate, max_attempts, id):
+    "Ask again while a check fails; keep the best."
+    if isinstance(max_attempts, bool) or not isinstance(max_attempts, int) or not 0 <= max_attempts <= 3: raise ConfigError(f"max_attempts={max_attempts!r}: 0에서 3까지의 정수를 주세요.")
+    best, report = answer, checker.check(query, answer, id=id); reports, last = [report], report
+    rank = lambda r: (r.performed, r.passed is True, r.abstained, -len(r.failed))
+    for n in range(1, max_attempts + 1):
+        if last.passed is not False: break
+        try: new = regenerate(query, last.failed, n)
+        except Exception as e: log.warning("다시 만들지 못했습니다 (%s): %s", id or "-", e); new = None
+        if new is None: break
+        new = as_answer(new); last = replace(checker.check(query, new, id=id), regenerations=n); reports.append(last)
+        if rank(last) > rank(report): best, report = new, last
+    return best, replace(report, regenerations=len(reports) - 1), tuple(reports)

@@ -99,7 +99,7 @@ def back_to(first:str, topic:str, asked:Sequence[str], query:PersonaQuery, rng:r
     "되돌아가기: to the first matter, after an excursion, with a side of it that was not asked yet."
     sides = [(k, w) for k, w in (("deadline", "기한"), ("document", "서류"), ("place", "담당 부서"), ("amount", "금액"), ("procedure", "절차"), ("eligibility", "대상")) if k not in asked]
     k, w = rng.choice(sides[:3]) if sides else ("", "내용")
-    ends = {"기한": "언제까지였죠?", "서류": "뭐가 필요하다고 하셨죠?", "담당 부서": "어디에다 하면 되죠?", "금액": "얼마인가요?", "절차": "어떻게 하는 거였죠?", "대상": "저도 되는 거죠?", "내용": "다시 한번만 알려 주시겠어요?"}
+    ends = {"기한": "언제까지였죠?", "서류": "뭐가 필요하다고 하셨죠?", "담당 부서": "어디인가요?", "금액": "얼마인가요?", "절차": "어떻게 하는 거였죠?", "대상": "저도 되는 거죠?", "내용": "다시 한번만 알려 주시겠어요?"}
     return [FollowUp("되돌아가기", _pick(rng, f"아까 {first} 말인데요, {ends[w]}", f"다시 처음 얘기로 돌아가서, {with_josa(w, '은')} {ends[w] if w != '내용' else '어떻게 되나요?'}", f"근데 처음에 여쭤본 {with_josa(first, '은')} {ends[w]}"), f"{first} {with_josa(w, '은')} 어떻게 되나요?", f"'{topic}'의 이야기를 하고 돌아옴", first, f"{first}의 {with_josa(w, '을')} 마저 알려 한다", 1.3, dict(query.relevant))]
 
 # %% ../../nbs/persona/07_follow_ups.ipynb #917f76a4
@@ -113,7 +113,7 @@ def after_silence(query:PersonaQuery, topic:str, rng:random.Random, tried:int=0)
 def after_break(kind:str, told:str, last:FollowUp|None, query:PersonaQuery, topic:str, rng:random.Random) -> list[FollowUp]:
     "What people do when the answer lost the thread: say again who they are, what they asked, or hold it against what was said."
     asked = last.standalone if last else query.formal; asked = asked.rstrip(" ?.")
-    if kind in ("role", "forgotten") and told: text, why = _pick(rng, f"저는 '{told}'(이)라고 말씀드렸는데요, 그래도 그런가요?".replace("'", "").replace("(이)라고", "라고"), f"아니 제가 {told}라고요. 그럼 어떻게 돼요?"), "답이 묻는 이의 처지를 놓침"
+    if kind in ("role", "forgotten") and told: text, why = _pick(rng, f"앞에서 {told} 얘기를 드렸는데, 그래도 그런가요?", f"{told} 얘기는 앞에서 드렸어요. 그럼 어떻게 돼요?"), "답이 묻는 이의 처지를 놓침"
     elif kind == "contradiction": text, why = _pick(rng, "아까랑 말씀이 다른데 어느 쪽이 맞나요?", "처음에는 다르게 알려 주셨는데요?"), "답이 앞의 답과 어긋남"
     else: text, why = _pick(rng, f"그 말고 {with_josa(last.matter if last else topic, '을')} 여쭤봤어요. {last.text if last else query.text}", f"다시 여쭤볼게요. {last.text if last else query.text}"), "답이 묻지 않은 이야기였음"
     return [FollowUp("확인 질문", text, f"{asked}?" if not told or kind not in ("role", "forgotten") else f"{told} {asked}?", why, last.matter if last else topic, "어긋난 답을 바로잡으려 한다", 2., dict(last.relevant if last else query.relevant))]

@@ -43,6 +43,7 @@ class Footholds:
     acts: tuple[str, ...] = ()           # '제출', '신청': what the asker is to do
     gist: str = ""                       # its first claim
 
+# %% ../../nbs/persona/07_footholds.ipynb #bb5ef413
 _CASE = re.compile(r"(?:^|[,.;:]\s|다만,?\s|단,\s|[은는이가며고]\s)([가-힣A-Za-z0-9·()\s]{4,26}?(?:[은는인한된할될던간]|하는|되는))\s경우")
 _OR = re.compile(r"([가-힣]{2,9})(?:\s?또는|\s?혹은|이나|(?<=[가-힣])나)\s([가-힣]{2,9})(?!의\s|[가-힣])")
 _ACTS = ("제출", "신청", "납부", "등록", "신고", "접수", "예약", "승인", "허가", "상담", "반납", "발급", "보고", "동의", "심의", "이수")

@@ -15,7 +15,7 @@ from ..fallback import has_final
 # %% ../../nbs/persona/02_matters.ipynb #3fe8d87e
 _KIND = re.compile(r"\s*(?:에\s?관한|에\s?대한|의|등)?\s*(?:시행)?\s?(?:규정|지침|학칙|세칙|내규|규칙|요령|기준|정관|조례)$")
 _DOING = re.compile(r"\s*(?:운영|관리|지급|이용|지원|사용|처리|징수|반환|보호|복무|인사|업무|설치|취급|시행|학사|등에\s?관한)$")
-_AND = re.compile(r"\s*(?:및|[·ㆍ,]|(?<=[가-힣])(?:와|과)(?=\s))\s*")
+_AND = re.compile(r"\s*(?:및|[·ㆍ,]|(?<=[가-힣]{2})(?:와|과)(?=\s))\s*")
 
 def scope_of(regulation:str) -> tuple[str, ...]:
     "Whose or of what a regulation is, by its name; () where the name says nothing ('한빛대학교 학칙')."
@@ -40,7 +40,7 @@ class Title:
 
 def _spread(base:str) -> tuple[str, ...]:
     "'연가의 이월 및 보상' -> both with their owner; '퇴사 및 생활관비의 반환' -> as they stand."
-    parts = [p.strip() for p in (_AND if not re.search(r"[·ㆍ]\S{3,}|\S{3,}[·ㆍ]", base) else re.compile(r"\s*(?:및|,|(?<=[가-힣])(?:와|과)(?=\s))\s*")).split(base) if p.strip()]
+    parts = [p.strip() for p in (_AND if not re.search(r"[·ㆍ]\S{3,}|\S{3,}[·ㆍ]", base) else re.compile(r"\s*(?:및|,|(?<=[가-힣]{2})(?:와|과)(?=\s))\s*")).split(base) if p.strip()]
     if len(parts) > 1 and (m := re.match(r"(.+?)의\s", parts[0])) and not any("의 " in p for p in parts[1:]): parts = [parts[0], *(f"{m[1]}의 {p}" for p in parts[1:])]
     return tuple(parts) or (base,)
 

@@ -133,6 +133,7 @@ def compared(articles:Sequence[Article], passages:Sequence[Passage]) -> list[Ask
             if pair := _alike(a, b): out.append(_versus(a, b, *pair, places))
     return out
 
+# %% ../../nbs/persona/02_pairs.ipynb #2fdab7f5
 _COLUMN = (("period", r"기간|일수|연한"), ("count", r"횟수|책수|인원|점수|배점|학점|수$|시간"), ("amount", r"금액|액$|료$|비$|단가|비율|정액|수당"), ("criterion", ""))
 def _column(col:str, facts) -> str: return next(k for k, rx in _COLUMN if re.search(rx, col) or k == "amount" and re.search(r"\d\s?원", " ".join(facts)))
 

@@ -207,12 +207,10 @@ class Backups:
         if change.before is None and path.parent.is_dir() and not any(path.parent.iterdir()): path.parent.rmdir()
         self.journal.log(number=change.number, state="undone")
         return now != change.before
-
     def _backup(self, change:Change) -> bytes:
         raw = _read(self.folder/f"{change.before[:16]}.bak")
         if digest(raw) != change.before: raise ConfigError(f"{change.name}의 백업이 없거나 깨졌습니다: {self.folder.name}/{change.before[:16]}.bak")
         return raw
-
     def rollback(self, *, kept:bool=True) -> int:
         "Undo every change, the last first (`kept` False: only those not decided on); the number of files put back."
         return sum([self.undo(c) for c in reversed(self.changes()) if c.state != "undone" and (kept or c.state != "kept")])

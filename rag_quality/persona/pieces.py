@@ -32,6 +32,7 @@ class Piece:
         items = "; ".join(self.items)
         return " ".join(x for x in (self.text, items if len(items) <= 300 else "; ".join(self.items[:4]), *self.proviso) if x)
 
+# %% ../../nbs/persona/02_pieces.ipynb #7be8d303
 _SENTENCE = re.compile(r"(?<=다)\.\s+(?=\S)")
 _MORE = re.compile(r"(?:다만|단)\s?,|다만\s|(?:이|그)\s경우|이때")
 

@@ -83,8 +83,8 @@ def _score(qid, method, shares, facts, evasive) -> QualityScore:
 # %% ../../nbs/persona/09_quality.ipynb #6c0b59ec
 NEAR, MOST = .3, 3      # cover of a wanted fact by a passage that counts as its place; articles taken from a search where the relevant ones are not known
 
-class QualityEvaluator:
-    "Scores answers; the passages are those of the collection."
+class _Ground:
+    "What an answer is held against; the passages are those of the collection."
     def __init__(self, passages=(),      # a Collection, its passages, or a Rulebook; without any, only what the answer itself shows is scored
                  *, llm=None):           # anything with ask_json and model, for `judge`
         if llm is not None and not hasattr(llm, "ask_json"): raise ConfigError(f"llm={llm!r:.40}: ask_json이 있는 LLMService를 주세요.")
@@ -115,6 +115,9 @@ class QualityEvaluator:
             return of("failure", "규정집에 답이 있는데 모른다고 했습니다." if known else "모른다고 했습니다. 답이 있는 질문인지는 알 수 없습니다.")
         if known and not query.relevant: return of("failure", "규정집이 답하지 않는 질문에 답을 지어냈습니다.")
 
+# %% ../../nbs/persona/09_quality.ipynb #04e34fcb
+class QualityEvaluator(_Ground):
+    "Scores answers by rules, and beside them by a language model."
     def evaluate(self, query:"PersonaQuery|str", answer:Answer|None, facts:FactReport|None) -> QualityScore:
         "The score of one answer by rules."
         qid = query.id if isinstance(query, PersonaQuery) else facts.id if facts else ""
@@ -147,9 +150,9 @@ def judged_by(llm, query:"PersonaQuery|str", answer:Answer, facts:FactReport|Non
     method = f"llm:{getattr(llm, 'model', '?')}"
     turn = f"{_RUBRIC}\n\n[질문]\n{asked}\n\n[조문]\n" + "\n\n".join(a[:1500] for a in list(articles)[:5]) + f"\n\n[답]\n{answer.content[:6000]}"
     try:
-        said = llm.ask_json(turn, SCHEMA, system=SYSTEM); said = getattr(said, "data", said)
+        said = llm.ask_json(turn, SCHEMA, system=SYSTEM)
         shares = {k: Share(min(1., max(0., float(said[k]["score"]))), str(said[k].get("reason", ""))) for k in _ASKED}
     except Exception as e:      # a judge that is down is no score
         log.warning("LLM이 채점하지 못했습니다: %s", e)
         return QualityScore(qid, method, None, None, None, None, None, None, None, "failure", (), {"verdict": f"LLM이 채점하지 못했습니다: {type(e).__name__}: {str(e)[:120]}"})
-    return _score(qid, method, {"accuracy": accuracy(facts), **shares}, facts, ())
+    return _score(qid, method, {"accuracy": accuracy(facts), **shares}, facts, tuple(e.text for e in unsupported_evasions(answer.content, read_sources(tuple(articles)))))

@@ -52,6 +52,7 @@ class Question:
     kind: str          # what | do | can | may | be: how it takes a subject
     subject: str = ""  # its own: '서류', '마감'; '' where the matter is
 
+# %% ../../nbs/persona/03_question_forms.ipynb #dff80b90
 _MUST, _CAN, _MAY, _IF = (("어야", "EC"), ("되", "VV")), (("ᆯ", "ETM"), ("수", "NNB"), ("있", "VA")), (("어도", "EC"), ("되", "VV")), (("면", "EC"), ("되", "VV"))
 def _be(word:str) -> Morphs: return ((word, "NP"), ("이", "VCP"))
 def _v(stem:str, tail:Morphs=()) -> Morphs: return ((stem, "VV"), *tail)

@@ -128,8 +128,10 @@ def _quality(d:SessionData) -> str:
 
 def _failures(d:SessionData) -> str:
     if not d.diagnosis: return "실패를 진단하지 않았습니다."
-    seen = Counter((f.get("kind"), f.get("label") or f.get("kind"), f.get("component")) for f in d.diagnosis.get("failures", ()))
-    out = ["**실패의 갈래**\n\n" + table(["갈래", "횟수", "바꿀 컴포넌트"], [[label, n, COMPONENTS.get(c, c)] for (k, label, c), n in sorted(seen.items(), key=lambda x: (-x[1], str(x[0])))], "실패가 없습니다.")]
+    seen = {}
+    for f in d.diagnosis.get("failures", ()): seen.setdefault(f.get("label") or f.get("kind"), Counter())[COMPONENTS.get(f.get("component"), f.get("component") or "알 수 없음")] += 1
+    rows = [[label, sum(c.values()), ", ".join(f"{name} {n}" if len(c) > 1 else name for name, n in c.most_common())] for label, c in sorted(seen.items(), key=lambda x: (-sum(x[1].values()), x[0] or ""))]
+    out = ["**실패의 갈래** (질문과 대화의 차례를 함께 셈)\n\n" + table(["갈래", "횟수", "바꿀 컴포넌트"], rows, "실패가 없습니다.")]
     for k in d.diagnosis.get("kinds", ()):
         whys = "\n".join(f"{i}. {cell(w.get('question'))} → {cell(w.get('result'))} (시험: {cell(w.get('test'))}; 증거: {cell(w.get('evidence'))})" for i, w in enumerate(k.get("whys", ()), 1))
         if whys: out.append(f"**5-Why: {cell(k.get('label') or k.get('kind'))} {k.get('n', len(k.get('ids', ())))}번** → {cell(COMPONENTS.get(k.get('component'), k.get('component')))}\n\n{whys}" + (f"\n\n제안: {cell(k['suggestion'], 400)}" if k.get("suggestion") else ""))

@@ -11,7 +11,7 @@ import json, math, os, re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..core import ConfigError, atomic_write, log
+from ..core import atomic_write, log
 from .wire import plain_words
 
 # %% ../../nbs/persona/13_store_rows.ipynb #692c69d3

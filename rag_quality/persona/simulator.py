@@ -108,8 +108,8 @@ def choose(found:Sequence[FollowUp], kinds:Sequence[str], left:int, rng:random.R
     return rng.choices(list(found), weights)[0]
 
 # %% ../../nbs/persona/07_simulator.ipynb #38bb3d6b
-class MultiTurnSimulator:
-    "Asks on as a person would, at least three turns long, and checks each answer against the dialogue."
+class _Asking:
+    "Where the simulator asks, searches and writes."
     def __init__(self, collection=(),                    # a Collection or its passages
                  *, search:Callable|None=None,           # (query, k) -> [(Passage, score)], for related articles; None: those among the answer's contexts
                  llm=None,                               # writes the follow-ups, if given; rules where it fails
@@ -139,6 +139,13 @@ class MultiTurnSimulator:
         said = getattr(got, "data", got)
         return replace(f, text=nfc(str(said["question"])).strip() or f.text, standalone=nfc(str(said["standalone"])).strip() or f.standalone) if isinstance(said, Mapping) and said.get("question") and said.get("standalone") else f
 
+def _legal(turns:int) -> int:
+    if isinstance(turns, bool) or not isinstance(turns, int) or turns < 3: raise ConfigError(f"turns={turns!r}: 3 이상이어야 합니다. 단발성 질문만으로는 시험하지 않습니다(REQ-W-003). 기본은 5입니다.")
+    return turns
+
+# %% ../../nbs/persona/07_simulator.ipynb #56037025
+class _Recording(_Asking):
+    "Where it keeps a turn."
     def _record(self, t:_Talk, target, id:str, n:int, text:str, f:FollowUp|None, relevant:Mapping) -> Turn:
         "Ask, check, and keep one turn."
         e = self._call(target, text, t.history, f"{id}-t{n}"); answer = e.answer.content if e.answer else ""
@@ -152,6 +159,9 @@ class MultiTurnSimulator:
         t.history.append({"user": text, "assistant": answer})
         return replace(turn, context=checks)
 
+# %% ../../nbs/persona/07_simulator.ipynb #265d1ca6
+class MultiTurnSimulator(_Recording):
+    "Asks on as a person would, at least three turns long, and checks each answer against the dialogue."
     def run(self, target, query:PersonaQuery, persona=None,     # a Persona: its group and register; None: an anybody
             *, seed:int=0, turns:int|None=None) -> Dialogue:
         "One scenario; two errors in a row end it, with the reason."
@@ -171,7 +181,3 @@ class MultiTurnSimulator:
             if f is not None: t.topic = f.matter
             if n > 1 and all(x.exchange.error for x in t.turns[-2:]): return Dialogue(id, query.persona, tuple(t.turns), f"{n-1}번째와 {n}번째 물음에 답을 받지 못해 그침: {t.turns[-1].exchange.error.message}")
         return Dialogue(id, query.persona, tuple(t.turns))
-
-def _legal(turns:int) -> int:
-    if isinstance(turns, bool) or not isinstance(turns, int) or turns < 3: raise ConfigError(f"turns={turns!r}: 3 이상이어야 합니다. 단발성 질문만으로는 시험하지 않습니다(REQ-W-003). 기본은 5입니다.")
-    return turns

@@ -72,9 +72,6 @@ class Probes:
                  *, most:int|None=None):            # calls that may be made; None: 400 of a search, 60 of an answer
         self.search, self.answer, self.most, self._texts, self.calls, self.failed = search, answer, most or (400 if search else 60), {}, 0, 0
 
-    @property
-    def possible(self) -> bool: "Whether anything can be asked."; return self.search is not None or self.answer is not None
-
     def asked(self, query:str, by:str="answer") -> tuple[str, ...]|None:
         "What is found by the search, or shown by the answer, for a text; None where it can't be asked or fails."
         if (by, query) in self._texts: return self._texts[by, query]
@@ -184,7 +181,7 @@ def _found(t:Tester, right:Sequence[Passage], asked:str, formal:str, e:Exchange,
     if not seen.state and best and best <= NEAR: passed["shown"] = False; notes["shown"] = f"{best}위로 찾았는데 맥락에 없습니다."
     if seen.state: passed["ranked"] = True; passed["shown"] = seen.state == "whole"; notes["shown"] = f"맥락에 조문의 {seen.share:.0%}" + (f"({seen.rank}째)" if seen.rank else "")
     if seen.state or best: return seen
-    formally = t.probes.rank(formal, right) if formal and t.probes.possible else None
+    formally = t.probes.rank(formal, right) if formal else None
     if formally and formally <= FOUND: passed |= {"current": True, "searched": True, "worded": False}; notes["worded"] = f"규정의 말로는 {formally}위, 사용자의 말로는 못 찾음"
     elif formally is not None:
         own = [t.own_words(p) for p in right] if t.alive else [None]

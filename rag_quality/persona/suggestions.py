@@ -80,15 +80,15 @@ def drafted(type:str, component:str, why:str, patch:Sequence[Mapping], config_di
     return Suggestion("", type, component, why, name, tuple(patch), config_diff(now, apply_patch(now, patch), name, lines=24))
 
 # %% ../../nbs/persona/12_suggestions.ipynb #cfcfa454
-EVIDENCE = {"seen": "못 찾은 질문에 나온 말", "again": "못 찾은 질문이 둘 넘게 가리킨 필요의 말", "near": "못 찾은 질문 하나가 가리킨 필요의 말"}
+EVIDENCE = {"seen": "못 찾은 질문에 나온 말", "again": "못 찾은 질문이 둘 넘게 가리킨 필요의 말", "near": "못 찾은 질문 하나가 가리킨 필요의 말", "asked": "다른 질문의 조문이 가리킨 필요의 말"}
 
 def config_file(name:str, config_dir) -> Path:
     "The file of a configuration in a folder, else the packaged one."
     return p if (p := Path(config_dir)/f"{name}.json").is_file() else bundle_path("config", f"{name}.json")
 
-def synonym_suggestions(failed:Sequence[PersonaQuery], passages:Iterable[Passage], config_dir, *, rewriter=None) -> list[Suggestion]:
-    "Dictionary entries that failed questions lack, in up to three bundles by the strength of their evidence."
-    found = missing_entries(failed, passages, rewriter=rewriter, known=Synonyms(config_file("synonyms", config_dir)))
+def synonym_suggestions(failed:Sequence[PersonaQuery], passages:Iterable[Passage], config_dir, *, others:Sequence[PersonaQuery]=(), rewriter=None) -> list[Suggestion]:
+    "Dictionary entries that failed questions lack, in up to four bundles by the strength of their evidence."
+    found = missing_entries(failed, passages, others=others, rewriter=rewriter, known=Synonyms(config_file("synonyms", config_dir)))
     by = {k: [m for m in found if m.evidence == k] for k in EVIDENCE}; out = []
     for k, some in by.items():
         if not some: continue
@@ -173,7 +173,7 @@ def plan(diagnosis, queries:Iterable[PersonaQuery], collection, config_dir="data
     failures = [f for f in found.get("failures", ()) if f["id"] in by]; kinds = Counter(f["kind"] for f in failures)
     gap = [q for i in dict.fromkeys(f["id"] for f in failures if f["kind"] == "vocabulary_gap") if (q := by[i]).answerable]
     lost = [q for i in dict.fromkeys(f["id"] for f in failures if f["kind"] in WORDS) if (q := by[i]).answerable]
-    words = synonym_suggestions(gap, passages, config_dir, rewriter=rewriter)
+    words = synonym_suggestions(gap, passages, config_dir, others=[q for q in queries if q.answerable and q not in gap] if len(gap) > 1 else (), rewriter=rewriter)
     out = [*words, *mapping_suggestions(words, config_dir)] + (weight_suggestions(queries, passages, config_dir) + hyde_suggestions(lost, config_dir) if lost else [])
     acted = any(r.get("id") == "REQ-S-001" and r.get("acted") for r in found.get("requirements", ()))
     if acted or any(f.get("component") == "query_analysis" and f["kind"] not in WORDS for f in failures): out += intent_suggestions(queries, config_dir)

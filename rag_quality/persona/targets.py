@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ..answers import Answer
 from ..core import ConfigError, log
-from .asking import Breaker, ask, ask_many, fault_of
+from .asking import Breaker, ask, ask_many
 from .mapping import check_mapping, dig, fill, load_mapping, resolve, slots
 from .replies import answer_of, chat_answer, described, source_of
 from .wire import TargetFault, check_status, fetch, legal_url

@@ -31,17 +31,17 @@ _APPLY = ("procedure", "document", "deadline")
 SILENCES = (Silence("{0} 수수료", "amount", "금액", "수수료", r"수수료|신청료|심사료|무료|비용|요금", _APPLY), Silence("{0} 대리 신청", "procedure", "방법", "대리", r"대리|위임|대신|보호자|부모", _APPLY), Silence("{0} 담당자 전화번호", "definition", "전화번호", "전화", r"전화|연락처|내선", ("place", "document")),
             Silence("{0} 모바일 신청", "procedure", "방법", "모바일", r"모바일|애플리케이션|앱|시스템|전자", _APPLY), Silence("{0} 주말 접수", "time", "시간", "주말", r"주말|공휴일|토요일|일요일", ("place", "document")), Silence("{0} 우편 접수", "procedure", "방법", "우편", r"우편|등기|택배|시스템|전자", ("document", "place")),
             Silence("{0} 결과 문자 안내", "time", "시점", "문자", r"문자|알림|메시지", _APPLY), Silence("지난해 {0} 경쟁률", "amount", "경쟁률", "경쟁률", r"경쟁|배수|비율|배 ", ("criterion",)))
-_STAYS = re.compile(r"위원회|조직|부서|금지|체결|해제|의무|책무|납본|원칙|종류|구분|처리|조치|제적|징계|조사|관리|정산|검수|반납|감면|전보|승진|경고|결석|지급$|납부|보호|보존|판정|출석|보유|출입|과제|연구지도|업적평가|연구수당")
+_STAYS = re.compile(r"위원회|조직|부서|금지|체결|해제|의무|책무|납본|원칙|종류|구분|처리|조치|제적|징계|조사|관리|정산|검수|반납|감면|전보|승진|경고|결석|지급$|납부|보호|보존|판정|출석|보유|출입|과제|연구지도|업적평가|연구수당|여비|위기|사고")
 
 def near_needs(articles:Sequence[Article], passages:Sequence[Passage]) -> list[Askable]:
     "Of each article that can be applied for, one thing that no article of the collection settles for its matter."
-    texts, out = [f"{p.title}\n{p.text}" for p in passages], []; lines = {s: [l for t in texts for l in t.split("\n") if re.search(s.words, l)] for s in SILENCES}
+    texts, out = [f"{p.title}\n{p.text}" for p in passages], []; lines = {s: [l for t in texts for l in t.split("\n") if re.search(s.words, l)] for s in SILENCES}; told = {s: [t for t in texts if re.search(s.words, t)] for s in SILENCES}
     for a in articles:
         scope, matter = a.matters[0]; kinds = {f.kind for _, f, _ in a.found}; about = re.sub(r"의 (?=(?:신청|배정|변경|연장)$)", " ", re.sub(r"\s신청$", "", owned(scope, matter)) or scope)
         if not matter or not 2 < len(about) <= 14 or _STAYS.search(about) or not re.search("신청|제출", a.text): continue
         word = max([re.sub("의$", "", w) for w in about.split()], key=lambda w: (stands_alone(w), len(w))); near = [t for t in texts if word in t]; start = zlib.crc32(about.encode()) % len(SILENCES)
         for s in (*SILENCES[start:], *SILENCES[:start]):
-            if not kinds & set(s.needs) or any(re.search(s.words, t) for t in near) or re.search(s.words, a.text) or any(w in l for w in re.findall("[가-힣]{2,}", about) for l in lines[s]): continue
+            if not kinds & set(s.needs) or any(re.search(s.words, t) for t in near) or re.search(s.words, a.text) or any(w in l for w in re.findall("[가-힣]{2,}", about) for l in (told[s] if len(w) > 2 else lines[s])): continue
             name = s.name.format(about)
             out.append(Askable(f"{a.key}#없음:{s.key}", "near", name if name.endswith(s.ask) else f"{name} {s.ask}", name, (s.facet,), (s.ask,), terms=(*about.split(), s.key), types=("절차 질문" if s.facet == "procedure" else "사실 확인", "감정 표현"), regulation=a.regulation, family=a.family,
                                why=f"'{word}'이(가) 나오는 조문 {len(near)}개에 {s.key}에 관한 말({s.words.strip().replace('|', ', ')})이 없습니다.")); break
