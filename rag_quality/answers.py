@@ -29,6 +29,9 @@ class Answer:
     @property
     def abstained(self) -> bool: "Whether it says that it does not know."; return bool(self.metadata.get("abstained", False))
 
+    @property
+    def said(self) -> str: "The content without the notice that stands before it."; return self.content.removeprefix(self.metadata.get("notice") or "").lstrip()
+
     def with_(self, content:str|None=None, confidence:float|None=None, citations:Sequence[str]|None=None, contexts:Sequence[str]|None=None, **metadata) -> "Answer":
         "A copy with other values; what is given by another name is added to `metadata`."
         return Answer(self.content if content is None else content, self.confidence if confidence is None else confidence, self.citations if citations is None else tuple(citations),

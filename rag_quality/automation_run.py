@@ -9,6 +9,7 @@ __all__ = ['Recorder', 'Examiner']
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from .persona.evidence import Rulebook
 from .persona.fact_check import AutoFactChecker
 from .persona.quality import QualityEvaluator
 from .persona.records import Exchange, PersonaQuery
@@ -36,25 +37,24 @@ class Recorder:
 class Examiner:
     "Fact check, regeneration and scores of answers, written as they are made."
     def __init__(self, store:SessionStore, target, passages:Sequence, *, search:Callable|None=None, llm=None, most:int=3):
-        self.store, self.target, self.most = store, target, most
-        self.checker, self.evaluators = AutoFactChecker(passages, search), [QualityEvaluator(passages), *([QualityEvaluator(passages, llm=llm)] if llm else [])]
+        self.store, self.target, self.llm, self.most = store, target, llm, most
+        rules = Rulebook(passages, search); self.checker, self.evaluator = AutoFactChecker(rules), QualityEvaluator(rules, llm=llm)
         self.done = store.done("scores")
 
     def __call__(self, exchange:Exchange, query:"PersonaQuery|str") -> Exchange:
         "The exchange with its final answer; its check and scores are in the folder."
         if exchange.id in self.done: return exchange
-        if exchange.answer is None: return self._failed(exchange)
-        text = query.text if isinstance(query, PersonaQuery) else query
+        if (error := exchange.error) is not None:
+            why = f"{error.kind}: {error.message}"
+            self.store.append("fact_checks", {"id": exchange.id, "performed": True, "passed": None, "abstained": False, "reason": f"답이 없어 확인할 주장이 없습니다 ({why})", "claims": [], "regenerations": 0})
+            self._scored(exchange.id, query, None, None); return exchange
         again = getattr(self.target, "regenerate", None)
         tries = (lambda q, failed, attempt: again(q, exchange.answer, [c.text for c in failed])) if again else (lambda *_: None)
-        answer, report, _ = self.checker.check_and_regenerate(text, exchange.answer, tries, max_attempts=self.most, id=exchange.id)
+        answer, report, _ = self.checker.check_and_regenerate(query, exchange.answer, tries, max_attempts=self.most, id=exchange.id)
         self.store.append("fact_checks", {**report.to_dict(), "can_regenerate": again is not None})
-        for e in self.evaluators: self.store.append("scores", {**e.evaluate(query, answer, report).to_dict(), "id": exchange.id})
+        self._scored(exchange.id, query, answer, report)
         return exchange if answer is exchange.answer else replace(exchange, answer=answer)
 
-    def _failed(self, exchange:Exchange) -> Exchange:
-        "No answer: nothing to check, and a failure."
-        why = f"{exchange.error.kind}: {exchange.error.message}"
-        self.store.append("fact_checks", {"id": exchange.id, "performed": True, "passed": None, "abstained": False, "reason": f"답이 없어 확인할 주장이 없습니다 ({why})", "claims": [], "regenerations": 0})
-        self.store.append("scores", {"id": exchange.id, "method": "rules", **dict.fromkeys(("accuracy", "completeness", "relevance", "citation", "practicality", "actionability", "total")), "verdict": "failure", "evasive": [], "evidence": {"accuracy": why}})
-        return exchange
+    def _scored(self, id, query, answer, report) -> None:
+        rows = [self.evaluator.evaluate(query, answer, report), *([self.evaluator.judge(query, answer, report)] if self.llm else [])]
+        self.store.append("scores", *({**r.to_dict(), "id": id} for r in rows))

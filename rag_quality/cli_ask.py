@@ -43,7 +43,7 @@ def answer_dict(assistant, query:str, query_id:str|None=None) -> dict:
     "One answer as plain values: {_id, query, answer, abstained, confidence, citations, contexts, claims, reason, ...}."
     from rag_quality.faithfulness import FaithfulnessValidator
     answer = assistant.ask(query)
-    said = answer.content.removeprefix(answer.metadata.get("notice") or "").lstrip()       # our own notice is no claim
+    said = answer.said
     claims = () if answer.abstained else FaithfulnessValidator().validate_answer(said, list(answer.contexts)).claims
     out = answer.to_dict(query, query_id); extra = out.pop("metadata", {})
     return {**out, "claims": [{"text": c.text, "verdict": c.verdict, "score": round(c.score, 4), "passage": c.passage, "reason": c.reason} for c in claims],

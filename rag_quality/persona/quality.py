@@ -124,7 +124,7 @@ class QualityEvaluator(_Ground):
         answer = None if answer is None else as_answer(answer)
         if early := self._early(query, answer, qid, "rules"): return early
         asked, wanted = (f"{query.formal} {query.text} {' '.join(query.topics)}", query.facts) if isinstance(query, PersonaQuery) else (str(query), ())
-        articles, near, whence = self._ground(query, facts); text = answer.content
+        articles, near, whence = self._ground(query, facts); text = answer.said      # our own notice of doubt is no evasion
         wrong = [c.text for c in facts.claims if c.checks.get("citation") is False] if facts else []
         shares = {"accuracy": accuracy(facts), "completeness": completeness(asked, wanted, text), "relevance": relevance(" ".join([asked, *wanted]), text, articles),
                   "citation": citation(text, answer.citations, self.rules, wrong), "practicality": practicality(near, text, asked), "actionability": actionability(near, text, " ".join(wanted))}

@@ -197,6 +197,7 @@ def wording(askable:Askable, persona:"Persona|str", *, difficulty:str="medium", 
     theirs = bank_questions(askable.formal, askable.matter, askable.facets[:1] if difficulty == "easy" else askable.facets, (*persona.like, *persona.near)) if query_type not in ("비교 질문", "모호한 질문", "복합 질문") else ()
     theirs = tuple(x for x in theirs if case is None or x[1] != case.need_id) or theirs; said, said_id = rng.choice(theirs) if theirs and rng.random() < BORROWED else ("", "")
     plan = _plan(persona, difficulty, query_type, case is not None, bool((name.doing or name.act[1]) and persona.lines.get("agent")), rng)
+    if not {"case", "doing", "setting"} & set(plan): said = ""       # a borrowed question alone does not say what it is about
     text = _compose(askable, persona, name, case, said, plan, difficulty, query_type, voice, rng)
     while len(text) > MOST and (spare := next((x for x in ("close", "push", "worry", "intro") if x in plan and (x != "worry" or query_type != "감정 표현")), None)):
         plan.remove(spare); text = _compose(askable, persona, name, case, said, plan, difficulty, query_type, voice, rng)
