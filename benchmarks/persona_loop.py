@@ -76,7 +76,7 @@ def planted():
     say = lambda i, kind, why, file, patch: Suggestion(i, kind, "query_analysis", why, file, tuple(patch))
     return [say("H1-synonym", "query_expansion", "규정의 말을 주차로 (휴학 → 주차)", "synonyms.json", [entry(w, "주차") for w in ("휴학", "쉬다", "등록금", "돈", "장학금", "기숙사", "졸업", "수업", "시험", "신청")]),
             say("H2-weights", "code_weight", "무게를 거꾸로", "weights.json", [{"op": "add", "path": "/profiles/tuned", "value": {"colloquial": [0., 1.], "written": [0., 1.], "formality": "register"}}]),
-            say("H3-synonym", "query_expansion", "무엇이든 시행일로", "synonyms.json", [entry(w, "시행일") for w in ("받다", "내다", "나가다", "학교", "교수", "학생", "신청", "기간", "서류")]),
+            say("H3-synonym", "query_expansion", "무엇이든 시행일로", "synonyms.json", [entry(w, "시행일") for w in ("성적", "등록금", "졸업", "교수", "장학금", "휴학", "기숙사", "강의", "시험", "연구비")]),
             say("H4-broken", "query_expansion", "꼴이 틀린 항목", "synonyms.json", [{"op": "add", "path": "/entries/-", "value": {"lay": "쉬다"}}])]
 
 def files(folder): return {p.name: digest(p.read_bytes()) for p in Path(folder).iterdir()} if Path(folder).is_dir() else {}
@@ -115,5 +115,6 @@ def main():
         harmful = [s for s in found.suggestions if s.id[0] == "H"]; print(f"  심은 해로운 제안 {len(harmful)}개 가운데 물리친 것 {sum(s.status == 'rejected' for s in harmful)}개 (목표: 모두)")
         ImprovementApplier(folder, out=out).rollback(); print(f"  남긴 것까지 되돌린 뒤 처음의 바이트: {files(folder) == before}")
     times = 3 if args.slice else 20; right = rollbacks(times); print(f"  되돌리기 (바이트까지): 적용 뒤 {right[0]}/{times}, 물리친 뒤 {right[1]}/{times}, 도중에 죽인 뒤 {right[2]}/{times}; 모두 {time.perf_counter() - start:.0f}초")
+    return int(tuple(right) != (times,)*3 or any(s.status != "rejected" for s in harmful))
 
 if __name__ == "__main__": sys.exit(main())

@@ -85,9 +85,9 @@ class ImprovementApplier:
         self.config_dir, self.out, self.tolerance = Path(config_dir), Path(out), tolerance
         self.backups = Backups(self.config_dir, self.out/"backups"/name)
 
-    def plan(self, diagnosis, queries:Iterable[PersonaQuery], answers=(), collection=(), system=None, *, rewriter=None) -> list[Suggestion]:
+    def plan(self, diagnosis, queries:Iterable[PersonaQuery], answers=(), collection=(), system=None, **options) -> list[Suggestion]:
         "Suggestions from these questions alone, see `suggestions.plan`; `answers` and `system` stand in the diagnosis already."
-        return plan(diagnosis, queries, collection, self.config_dir, rewriter=rewriter)
+        return plan(diagnosis, queries, collection, self.config_dir, **options)
 
     def patched(self, suggestions:Sequence[Suggestion]) -> dict[str, bytes]:
         "The files that the suggestions change together, as they would be; nothing is written."

@@ -40,7 +40,7 @@ class QualityScore:
     practicality: float|None        # at most 0.5; None where the regulations have no deadline, document or office here
     actionability: float|None       # at most 0.5; None where there is nothing to do
     total: float|None               # of 5.0: what was reached of what applies
-    verdict: str                    # a key of VERDICTS
+    verdict: str|None               # a key of VERDICTS; None: cannot be decided
     evasive: tuple[str, ...] = ()
     evidence: dict = field(default_factory=dict, hash=False)     # dimension (and 'verdict') -> why, in Korean
 
@@ -112,7 +112,7 @@ class _Ground:
         if answer is None: return of("failure", "답이 오지 않았습니다.")
         if self._abstains(answer):
             if known and not query.relevant: return of("refused", "규정집이 답하지 않는 질문에 모른다고 했습니다.")
-            return of("failure", "규정집에 답이 있는데 모른다고 했습니다." if known else "모른다고 했습니다. 답이 있는 질문인지는 알 수 없습니다.")
+            return of("failure", "규정집에 답이 있는데 모른다고 했습니다.") if known else of(None, "모른다고 했습니다. 규정집에 답이 있는 질문인지 알 수 없어 판정하지 않습니다.")
         if known and not query.relevant: return of("failure", "규정집이 답하지 않는 질문에 답을 지어냈습니다.")
 
 # %% ../../nbs/persona/09_quality.ipynb #04e34fcb

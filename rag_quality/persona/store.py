@@ -250,7 +250,7 @@ def same_but_times(a:str|os.PathLike, b:str|os.PathLike, *, skip:tuple=("dashboa
     def content(p, name, own):
         text = (p / name).read_text(encoding="utf8").replace(own, "<id>")
         if name.endswith(".jsonl"): return [json.dumps(without_times(json.loads(line)), ensure_ascii=False) for line in text.splitlines()]
-        return (json.dumps(without_times(json.loads(text)), ensure_ascii=False, indent=1) if name.endswith(".json") else text).splitlines()
+        return json.dumps(without_times(json.loads(text)), ensure_ascii=False, indent=1).splitlines() if name.endswith(".json") else [x for x in text.splitlines() if not x.startswith("시각:")]       # the report's line of clock values
     names = sorted({x.name for p in (a, b) for x in p.iterdir() if x.is_file() and x.name not in skip})
     for name in names:
         if not (a / name).is_file() or not (b / name).is_file(): found.append(f"{name}: 한쪽에만 있습니다"); continue

@@ -7,15 +7,17 @@ __all__ = ['PRIOR', 'ROUNDS', 'OVERLAP', 'LEVELS', 'LEAST', 'FLOOR', 'Wording', 
            'Missing', 'missing_entries']
 
 # %% ../../nbs/persona/12_vocabulary.ipynb #1e5ec668
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import kiwipiepy, kiwipiepy_model
 import numpy as np
 
-from ..bank import Need, load_bank
-from ..core import ConfigError, Passage, nfc
+from ..bank import Need, bank_hash, load_bank
+from ..core import ConfigError, Passage, cache_load, cache_save, content_hash, nfc
 from ..korean import KiwiTokenizer
 from .records import PersonaQuery
 from ..rewriter import QueryRewriter, shared_rewriter
@@ -35,9 +37,7 @@ def _inside(phrase:str, text:str, words) -> list[str]:
     at = text.find(phrase)
     return [w.key for w in words if at <= w.start < at + len(phrase)] if at >= 0 else [w.key for w in lay_words(phrase)]
 
-@lru_cache(maxsize=2)
-def read_wordings(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
-    "The wordings of a bank, analysed."
+def _analysed(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
     tok, out = KiwiTokenizer(), []
     texts = list(dict.fromkeys(t for n in needs for t in (n.formal, *n.terms, *(nfc(f) for l in n.lay for _, f in l.map)))); of = dict(zip(texts, tok.many(texts)))
     for n in needs:
@@ -49,6 +49,15 @@ def read_wordings(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
                 for w in of[nfc(formal)]: given.setdefault(w, []).extend(k for k in _inside(nfc(phrase), text, words) if k in keys)
             out.append(Wording(n.need_id, keys, tuple(sorted(said | given.keys())), tuple((w, tuple(k)) for w, k in given.items() if k)))
     return tuple(out)
+
+@lru_cache(maxsize=2)
+def read_wordings(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
+    "The wordings of a bank, analysed; kept in the cache, since the reading takes seconds."
+    key = content_hash(bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__)
+    if (kept := cache_load("wordings", key)) is not None: return tuple(Wording(n, tuple(k), tuple(t), tuple((w, tuple(x)) for w, x in g)) for n, k, t, g in json.loads(kept["json"].tobytes()))
+    out = _analysed(needs)
+    cache_save("wordings", key, {"json": np.frombuffer(json.dumps([[w.need, w.keys, w.targets, w.given] for w in out], ensure_ascii=False).encode(), np.uint8)})
+    return out
 
 # %% ../../nbs/persona/12_vocabulary.ipynb #d33fc50e
 PRIOR, ROUNDS = 2., 6      # wordings in which a word is thought to have meant nothing, before any is seen; rounds of estimation
