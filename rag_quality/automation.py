@@ -99,7 +99,7 @@ def _concluded(s:_Session, queries:Sequence[PersonaQuery], dialogues:Sequence[Di
     s.store.write("components.json", found)
     diagnosis = FailureAnalyzer(s.collection, reference=reference).diagnose(s.store, target=s.target)
     s.store.write("diagnosis.json", diagnosis.to_dict())
-    plan = ImprovementApplier().plan(diagnosis, queries, list(answers.values()), s.collection, s.target)
+    plan = ImprovementApplier().plan(diagnosis, queries, list(answers.values()), s.collection, s.target, broad=False)
     s.store.write("improvement_plan.json", {"session": s.store.session["id"], "suggestions": [x.to_dict() for x in plan]})
 
 # %% ../nbs/20_persona.ipynb #25af39fd
