@@ -215,8 +215,9 @@ def main(argv):
     global COLLECTION, PARTS
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--tune", action="store_true"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--dialogues", type=int, default=8); ap.add_argument("--errors", action="store_true"); ap.add_argument("--only", default="")
-    ap.add_argument("--seeds", type=int, nargs="*", default=None); ap.add_argument("--all", action="store_true")
+    ap.add_argument("--seeds", type=int, nargs="*", default=None); ap.add_argument("--all", action="store_true"); ap.add_argument("--slice", action="store_true")
     args = ap.parse_args(argv); start = time.time()
+    if args.slice: args.queries, args.dialogues, args.only, args.seeds = 12, 2, args.only or "citations", [30]
     COLLECTION = bundled(); PARTS = Parts(COLLECTION); base = Make(OwnPipeline(PARTS)); reference = Tester(COLLECTION.passages, search=base.search, answer=base.answer)
     seeds = args.seeds or ((0, 1, 2) if args.tune else (10, 11, 12)); right, named, confusion, missed = 0, 0, defaultdict(Counter), []; n_faulty = n_healthy = 0
     for seed in seeds:

@@ -82,8 +82,8 @@ def duplicates(texts) -> float:
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("data", nargs="?"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--show", type=int, default=0)
-    a = ap.parse_args(); people = PersonaGenerator().generate()
+    ap.add_argument("data", nargs="?"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--show", type=int, default=0); ap.add_argument("--slice", action="store_true")
+    a = ap.parse_args(); a.queries = 6 if a.slice else a.queries; people = PersonaGenerator().generate()
     rows = generate(bundled(), people, a.queries, a.seed); texts = [r["text"] for r in rows]
     if a.show:
         for r in random.Random(a.seed).sample(rows, a.show): print(f"{r['persona'][:9]:9} {r['difficulty'][:4]} {r['type'][:4]:5} | {r['text']}   «{r['formal']}»")

@@ -10,6 +10,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusal.py", "answering.py"]     # phase 15 and 18
 
+PERSONA = ["persona_context.py", "persona_fact_check.py", "persona_ladder.py", "persona_endpoints.py", "persona_realism.py", "persona_faults.py", "persona_loop.py", "persona_session.py"]
+
 def own(small):
     "Benchmarks that need nothing from outside."
     yield ["conjugation.py"]
@@ -32,6 +34,7 @@ def own(small):
     yield ["grading.py", *(["--slice"] if small else [])]
     yield ["query_analysis.py", *(["--slice"] if small else [])]
     yield ["synonyms_build.py", "--check"]
+    for name in PERSONA: yield [name, *(["--slice"] if small else [])]
     if small: yield ["knowledge.py", "--slice"]
     if small: yield ["knowledge_entries.py", "--slice"]
 
@@ -53,6 +56,8 @@ def external(folder):
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in (*ANSWERS, "grading.py", "knowledge.py"))
+    if (folder/"regs/queries.jsonl").is_file(): yield ["persona_realism.py", f"{folder}/regs"]
+    if (folder/"regs/needs.jsonl").is_file(): yield ["persona_fact_check.py", str(folder), "--split", "all"]
     if pairs := [f"{folder}/{name}/dev.tsv" for name in ("korsts", "klue-sts") if (folder/name/"dev.tsv").is_file()]: yield ["semantic.py", *pairs]
     for needed, command in sets.items():
         if (folder/needed).exists(): yield [c.format(folder) for c in command]

@@ -37,7 +37,7 @@ def choose(scored:Sequence[Scored], *, most:int=MOST, take:float=TAKE, near:floa
 def shorten(query:str, part:Part) -> Part:
     "A part whose long list is cut down to the items nearest to the question, saying how many were left out."
     kept, gone = nearest_items(read(nfc(query)[:600]), part)
-    return replace(kept, items=(*kept.items, f"(나머지 {gone}개는 원문을 확인해 주세요)")) if gone else part
+    return replace(kept, items=(*kept.items, f"(나머지 {gone}개는 원문에 있습니다)")) if gone else part
 
 # %% ../nbs/18_extractive.ipynb #7c3e07ef
 class ExtractiveAnswerer:
