@@ -15,7 +15,7 @@ import threading
 from . import __version__
 from .automation_run import Examiner, Recorder
 from .components import OwnPipeline
-from .core import ConfigError, progress
+from .core import ConfigError, atomic_write, progress
 from .persona.components import ComponentAnalyzer
 from .persona.dashboard import dashboard_html
 from .persona.failures import FailureAnalyzer
@@ -95,7 +95,7 @@ def dialogue_queries(queries:Sequence[PersonaQuery]) -> list[PersonaQuery]:
 def _concluded(s:_Session, queries:Sequence[PersonaQuery], dialogues:Sequence[Dialogue], reference, components:bool) -> None:
     "Contributions, diagnosis and suggestions of a session whose questions were all asked."
     own = hasattr(s.target, "with_components"); answers = {r["id"]: Exchange.from_dict(r) for r in s.store.rows("answers")}
-    found = ComponentAnalyzer(s.target, passages=s.collection.passages, n_searches=24, n_answers=10, n_turns=8, seed=s.plan.seed).analyze(queries, dialogues, answers=answers).to_dict() if components and own else {"available": False, "reason": "부품을 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "부품의 기여를 재지 않기로 했습니다(--fast).", "measure": None, "n": None, "rows": [], "shapley": None}
+    found = ComponentAnalyzer(s.target, passages=s.collection.passages, n_searches=20, n_answers=8, n_turns=6, seed=s.plan.seed).analyze(queries, dialogues, answers=answers).to_dict() if components and own else {"available": False, "reason": "부품을 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "부품의 기여를 재지 않기로 했습니다(--fast).", "measure": None, "n": None, "rows": [], "shapley": None}
     s.store.write("components.json", found)
     diagnosis = FailureAnalyzer(s.collection, reference=reference).diagnose(s.store, target=s.target)
     s.store.write("diagnosis.json", diagnosis.to_dict())
@@ -120,12 +120,14 @@ def run_session(collection, *, target=None,              # None: our own pipelin
     own = OwnPipeline(collection, llm=llm if target is None else None); target = own if target is None else target
     config = plan.config(collection, target, f"llm:{llm.model}" if llm else "rules")
     with _opened(Path(out) if out else Path(root)/session_id(config), config, resume) as store:
-        asked = QueryGenerator(collection, llm=llm).generate_all(people, queries, seed=seed, avoid=read_avoid(avoid) if avoid else ())
-        for name, rows in (("personas", people), ("queries", asked)):
-            done = store.done(name); store.append(name, *(x.to_dict() for x in rows if x.id not in done))
+        asked = [PersonaQuery.from_dict(r) for r in store.rows("queries")]          # written at once: all of them, or none
+        if not asked:
+            asked = QueryGenerator(collection, llm=llm).generate_all(people, queries, seed=seed, avoid=read_avoid(avoid) if avoid else ())
+            store.append("personas", *(p.to_dict() for p in people)); store.append("queries", *(q.to_dict() for q in asked))
         s = _Session(collection, target, plan, store, llm, dict(timeout_s=timeout_s, retries=retries), concurrency)
         s.over(s.single, asked, "질문"); dialogues = s.over(s.dialogue, dialogue_queries(asked), "대화")
         _concluded(s, asked, dialogues, None if target is own else own, components)
         store.finish()
         store.write("report.md", TestReportGenerator(store.folder).markdown()); store.write("dashboard.html", dashboard_html(store.folder))
+        atomic_write(Path(root).parent/"improvement_plan.json", (store.folder/"improvement_plan.json").read_bytes())     # the last plan, where specs/002 looks for it
         return store.folder

@@ -42,13 +42,15 @@ def test_command(args) -> int:
     from rag_quality.automation import run_session
     from rag_quality.cli_measure import check_writable, collection_of, llm_of
     from rag_quality.core import ConfigError
-    from rag_quality.persona.store import find_session
+    from rag_quality.persona.store import SessionStore, find_session
     if not args.timeout > 0 or args.concurrency < 1: raise ConfigError(f"--timeout {args.timeout:g}, --concurrency {args.concurrency}: 시간은 0보다 크고 수는 1 이상이어야 합니다.")
     if args.resume and args.out: raise ConfigError("--resume와 --out은 함께 쓰지 않습니다. --resume에 세션의 이름이나 폴더를 주세요.")
     check_writable(args.out, True)
     target, llm, collection = target_of(args), llm_of(args), collection_of(args)
     out = find_session(args.resume, args.root) if args.resume else args.out
-    try: folder = run_session(collection, target=target, personas=persona_list(args.personas), queries=args.queries, turns=args.turns, seed=args.seed, llm=llm, avoid=args.avoid, out=out, root=args.root, resume=bool(args.resume), timeout_s=args.timeout, concurrency=args.concurrency, components=not args.fast)
+    what = dict(personas=persona_list(args.personas), queries=args.queries, turns=args.turns, seed=args.seed)
+    if args.resume: was = SessionStore(out).session; what = {"personas": was["personas"], "queries": was["queries_per_persona"], "turns": was["turns"], "seed": was["seed"]}
+    try: folder = run_session(collection, target=target, **what, llm=llm, avoid=args.avoid, out=out, root=args.root, resume=bool(args.resume), timeout_s=args.timeout, concurrency=args.concurrency, components=not args.fast)
     except KeyboardInterrupt:
         print("rag-quality: 멈추었습니다. 물은 것은 남아 있습니다. 이어서: 같은 명령에 --resume 세션 (폴더는 위의 --out 또는 data/output/test_sessions 아래)", file=sys.stderr); return 130
     print(session_text(folder)); print(f"보고서: {folder/'report.md'}\n대시보드: {folder/'dashboard.html'}")
