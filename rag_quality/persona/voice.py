@@ -63,13 +63,13 @@ def _ended(morphs:Morphs, ending:str) -> str:
     if head in ("어서", "어") and kind == "be": head = "라서" if head == "어서" else "야"
     if head == "어요" and kind == "be": head = "에요"
     if head == "다" and kind == "verb": head = "는다" if _final(morphs[-1][0]) else "ᆫ다"
-    if kind == "be" and morphs[-2][0] in ("거", "것") and head in ("ᆫ가", "ᆫ가요", "ᆫ지", "ᆫ지요", "ᆫ데", "ᆸ니까", "ᆸ니다"): return joined((*morphs[:-2], ("거", "NNB")))[:-1] + joined((("거", "NNB"), ("이", "VCP"), (head, "EF"))).replace("거인", "건").replace("거입", "겁") + (" " + rest if rest else "")
+    if kind == "be" and morphs[-2:][0][0] in ("거", "것") and head in ("ᆫ가", "ᆫ가요", "ᆫ지", "ᆫ지요", "ᆫ데", "ᆸ니까", "ᆸ니다"): return joined((*morphs[:-2], ("거", "NNB")))[:-1] + joined((("거", "NNB"), ("이", "VCP"), (head, "EF"))).replace("거인", "건").replace("거입", "겁") + (" " + rest if rest else "")
     if head in ("음", "ᆷ"): return joined(morphs[:-1]) + "임" if kind == "be" else joined((*morphs, ("ᆷ", "ETN"))) + (" " + rest if rest else "")
     if head == "소": head = "소" if _final(morphs[-1][0]) else "오"
     if head == "을까요" and kind != "past": head = "ᆯ까요"
     if head == "ᆯ까요" and kind == "past": head = "을까요"
     tag = "EC" if head in ("는데", "ᆫ데", "어서", "라서") else "EF"
-    if kind == "be" and head in ("ᆫ가", "ᆫ가요", "ᆫ지", "ᆫ지요", "ᆸ니까", "ᆸ니다") and morphs[-2][0] in ("언제", "얼마", "어디", "누구"): return morphs[-2][0] + joined((("분", "NNB"), ("이", "VCP"), (head, "EF")))[1:] + (" " + rest if rest else "")
+    if kind == "be" and head in ("ᆫ가", "ᆫ가요", "ᆫ지", "ᆫ지요", "ᆸ니까", "ᆸ니다") and morphs[-2:][0][0] in ("언제", "얼마", "어디", "누구"): return morphs[-2:][0][0] + joined((("분", "NNB"), ("이", "VCP"), (head, "EF")))[1:] + (" " + rest if rest else "")
     return joined((*morphs, (head, tag))) + (" " + rest if rest else "")
 
 def closing(morphs:Sequence[tuple[str, str]],     # a predicate without its ending, as morphemes
