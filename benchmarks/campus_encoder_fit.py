@@ -3,8 +3,7 @@
 Needs torch (the [dense] extra). Without --write: only what held-out needs of the bank say. With --write: learnt again from every need and
 written to data/bank/campus_encoder.npz, with the held-out figures in it. Settings were chosen on held-out needs of the bank, on nothing else.
 """
-import argparse, datetime, json, sys
-from collections import Counter
+import argparse, datetime, sys
 from pathlib import Path
 
 import numpy as np

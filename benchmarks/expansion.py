@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.core import Passage, RagQualityError
+from rag_quality.core import RagQualityError
 from rag_quality.data import load_collection
 from rag_quality.formality import detect_formality
 from rag_quality.fusion import HybridRetriever, normalize_array, register_weights

@@ -17,7 +17,7 @@ def share(k, n): lo, hi = wilson(k, n) or (0, 0); return f"{k}/{n} = {k/n:.3f} [
 def main(splits, verbose):
     for split in splits:
         rows = [json.loads(line) for line in (HERE/f"{split}.jsonl").read_text(encoding="utf8").splitlines()]
-        found, planted, kinds, flagged, good, named = Counter(), Counter(), Counter(), Counter(), 0, 0
+        found, planted, flagged, good, named = Counter(), Counter(), Counter(), 0, 0
         check_context(rows[0]["turns"]); took = []
         for r in rows:
             t = time.process_time(); got = check_context(r["turns"]); took.append(time.process_time() - t); b = r["break"]

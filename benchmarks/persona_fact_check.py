@@ -17,9 +17,8 @@ from rag_quality.citing import find_citations
 from rag_quality.core import Passage, bundle_path
 from rag_quality.headings import read_heading
 from rag_quality.names import find_names, same_name
-from rag_quality.quantities import find_quantities, same_quantity
+from rag_quality.quantities import find_quantities
 from rag_quality.persona.fact_check import AutoFactChecker
-from rag_quality.splitting import split_sentences
 from rag_quality.support_claims import cited_claims
 
 KINDS = {"number": "수·금액·비율", "period": "기한·기간", "bound": "이내·이상·전후", "article": "조 번호(있는 조)", "absent": "조 번호(없는 조)", "regulation": "규정 이름", "office": "부서·직위·기구", "document": "서류", "modality": "할 수 있다·해야 한다", "negation": "된다·안 된다"}

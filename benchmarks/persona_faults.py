@@ -18,7 +18,7 @@ from rag_quality.answering import Answer, Assistant
 from rag_quality.campus_search import CampusSearch
 from rag_quality.components import DEFAULT_ON, OwnPipeline, Parts, without_citations
 from rag_quality.contextualize import contextualize
-from rag_quality.core import Passage, content_hash
+from rag_quality.core import content_hash
 from rag_quality.data import bundled
 from rag_quality.fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of
 from rag_quality.hybrid_index import hybrid_of

@@ -24,7 +24,6 @@ from rag_quality.answers import Answer
 from rag_quality.core import bundle_path
 from rag_quality.formality import tokens
 from rag_quality.names import find_names
-from rag_quality.persona.comparison import figures
 from rag_quality.persona.evidence import Rulebook
 from rag_quality.persona.fact_check import AutoFactChecker, key_claims
 from rag_quality.persona.quality import DIMENSIONS, WEIGHTS, QualityEvaluator

@@ -9,7 +9,7 @@ What the loop may use: questions generated for the ten personas, with the articl
 and the bank of wordings as the source of meanings. Half of the needs find improvements, the other half decides. It never reads the packaged dictionary, and no question of hanbit test. The verdict is the colloquial questions of hanbit test. No language model.
 Then: harmful patches are planted; and files are compared byte by byte after apply, reject and a kill (SIGKILL) in between.
 """
-import argparse, json, logging, os, signal, subprocess, sys, tempfile, time
+import argparse, logging, signal, subprocess, sys, tempfile, time
 from functools import lru_cache
 from pathlib import Path
 

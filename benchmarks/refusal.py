@@ -13,7 +13,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from rag_quality.calibration import reliability
-from rag_quality.core import bundle_path, load_config, save_config
+from rag_quality.core import bundle_path, save_config
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.formality import detect_formality

@@ -13,7 +13,7 @@ from rag_quality.core import RagQualityError
 from rag_quality.data import load_collection
 from rag_quality.encoders import load_encoder
 from rag_quality.formality import detect_formality
-from rag_quality.metrics import Scores, compare, holm, interval, number, signed
+from rag_quality.metrics import Scores, compare, holm, number, signed
 from rag_quality.neighbours import MorphemeNeighbours
 from rag_quality.retrieval import BM25Index
 from rag_quality.tune_scores import score_queries

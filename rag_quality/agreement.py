@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .agreement_measures import (LEVELS, MIN_UNITS, Figure, ac1, estimate, interval_alpha, kappa, kendall, krippendorff, pabak,
+from .agreement_measures import (LEVELS, Figure, ac1, estimate, interval_alpha, kappa, kendall, krippendorff, pabak, 
                                             proportion, spearman)
 from .core import ConfigError, DataError
 

@@ -9,14 +9,14 @@ __all__ = ['HINTS', 'finished', 'with_terms', 'Assistant', 'answerer_for', 'Answ
            'generate_answer_with_validation_sync']
 
 # %% ../nbs/18_answering.ipynb #59cbd506
-import asyncio, re
+import asyncio
 from collections.abc import Callable, Sequence
 
 from .answering_loop import Attempt, generate_answer_with_validation, generate_answer_with_validation_sync
 from .answers import FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer, confidence_of, route
 from .citations import ground_citations
 from .contextualize import contextualize
-from .core import ConfigError, Passage, log, nfc
+from .core import ConfigError, Passage, nfc
 from .extractive import ExtractiveAnswerer
 from .faithfulness import FaithfulnessValidator
 from .fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of, talk_answer

@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from .campus_encoder import CampusEncoder
 from .core import ConfigError, Passage
 from .exact_search import check_k
 from .fusion import HybridRetriever

@@ -30,7 +30,7 @@ def _names_source(c:Citation) -> bool: return bool(c.article or c.addendum or c.
 
 def given_citations(text:str) -> tuple[Given, ...]:
     "The places of an answer that name its sources, left to right."
-    text = nfc(text); found = [c for c in find_citations(text) if _names_source(c)]; out, end, k = [], -1, 0
+    text = nfc(text); found = [c for c in find_citations(text) if _names_source(c)]; out = []
     if not found: return ()
     for m in _BRACKET.finditer(text):
         inner = [c for c in found if m.start() <= c.start and c.end <= m.end()]

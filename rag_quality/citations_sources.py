@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .citing import Citation, _CIRCLED
+from .citing import _CIRCLED
 from .core import nfc
 from .headings import article_status, read_heading
 from .quantities import same_quantity

@@ -8,7 +8,6 @@ __all__ = ['clause_ends', 'topic_of', 'owned']
 # %% ../nbs/07_splitting_clauses.ipynb #67bad496
 import re
 
-from .formality import tokens
 
 # %% ../nbs/07_splitting_clauses.ipynb #12d8ee3f
 _MAYBE = re.compile(r"[가-힣](?:고|며|나|지만|되|데|만)[,(]?\s|[고며나만되]\([^()]{1,60}\)|\s(?:다만|단),")

@@ -7,7 +7,7 @@ __all__ = ['target_of', 'persona_list', 'session_text', 'test_command', 'report_
            'improve_command', 'diagnose_command', 'add']
 
 # %% ../nbs/80_cli_test.ipynb #935a1524
-import json, sys
+import sys
 from pathlib import Path
 
 # %% ../nbs/80_cli_test.ipynb #31caaa6d

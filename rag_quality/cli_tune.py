@@ -6,8 +6,6 @@
 __all__ = ['default_search', 'tune_command', 'sweep_command', 'add']
 
 # %% ../nbs/80_cli_tune.ipynb #42b933b2
-import argparse
-
 from .cli_measure import check_writable, collection_of, data_options, encoder_of
 
 # %% ../nbs/80_cli_tune.ipynb #37dab7bf

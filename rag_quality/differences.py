@@ -8,7 +8,6 @@ __all__ = ['LIMITS', 'Difference', 'clause_at', 'clause_context', 'quantity_diff
 
 # %% ../nbs/07_differences.ipynb #af52dc1a
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np

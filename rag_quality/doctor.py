@@ -9,7 +9,7 @@ __all__ = ['EXTRAS', 'Check', 'list_models', 'check_provider', 'check_extra', 'c
 # %% ../nbs/06_doctor.ipynb #61fa05c1
 import json, os, queue, shutil, subprocess, threading, time, urllib.error, urllib.request
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 
 from http.client import HTTPException

@@ -15,9 +15,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from .core import ConfigError, cache_dir, content_hash, log, progress
-from .kiwi_encoder import KiwiEncoder, MorphemeSpace, RefinedVectors, morpheme_space, refine, retrieval_defaults
+from .kiwi_encoder import KiwiEncoder, retrieval_defaults
 from .model_files import check_device, check_precision, find_model
-from .neural import BGEM3Encoder, MultiVectors, SentenceEncoder, check_texts, colbert_score, sparse_score
+from .neural import BGEM3Encoder, SentenceEncoder, check_texts
 
 # %% ../nbs/03_encoders.ipynb #bada066d
 @runtime_checkable

@@ -19,7 +19,7 @@ from .data import Collection
 from .expansion_fusion import ExpansionFusion, RegulationEvidence
 from .hybrid_index import hybrid_of
 from .korean import KiwiTokenizer, whitespace_tokenizer
-from .metrics import Comparison, Interval, Scores, compare, evaluate, holm, interval, number, parse_measures
+from .metrics import Comparison, Interval, Scores, compare, evaluate, holm, interval, parse_measures
 from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .query_expansion import expansion_texts

@@ -7,7 +7,6 @@ __all__ = ['LONGEST', 'Source', 'source_of', 'Part', 'parts_of']
 
 # %% ../nbs/18_extractive_parts.ipynb #d3c9c74c
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .core import ConfigError, Passage, nfc

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from .answers import Answer
-from .core import ConfigError, Passage, nfc
+from .core import ConfigError, Passage
 from .extractive_parts import source_of
 from .headings import article_status
 from .names import find_names

@@ -10,7 +10,7 @@ __all__ = ['CorrectiveStep', 'CorrectiveResult', 'joined_reading', 'CorrectiveRe
 
 # %% ../nbs/17_grading.ipynb #f401cf81
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .core import ConfigError, Passage, log, nfc
 from .grading_documents import Grade, Grades, grade_documents, grader_of
@@ -21,7 +21,6 @@ from .grading_route import (HELP, MAX_REWRITES, ROUTES, RULES, TOP, CorrectiveSt
                                        route_by_relevance)
 from .grading_scores import PassageGrader, checked_reading, grade_models
 from .grading_trace import draw_trace
-from .relevance import RelevanceScorer
 
 _all_ = ["Grade", "Grades", "grade_documents", "GRADING_PROMPTS", "grading_prompt", "Rewrite", "rewrite_query", "by_knowledge", "HELP", "ROUTES", "RULES", "CorrectiveState", "Generated",
          "generate_no_context", "generate_with_low_relevance", "route_by_relevance", "PassageGrader", "grade_models", "draw_trace", "merge_hits"]

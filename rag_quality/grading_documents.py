@@ -15,7 +15,7 @@ from .core import ConfigError, LLMError, MissingExtra, Passage, nfc
 from .grading_prompts import fenced_turn, grading_prompt, read_grade
 from .grading_rewrite import knowledge_of, knowledge_reading
 from .grading_scores import PassageGrade, PassageGrader
-from .llm_errors import LLMBadReply, mask_secrets
+from .llm_errors import mask_secrets
 from .relevance import RelevanceScorer
 
 # %% ../nbs/17_grading_documents.ipynb #e8d978ea

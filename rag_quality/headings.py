@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from .core import nfc
-from .citing import _C, _CIRCLED, _HEAD, _int, find_citations
+from .citing import _C, _HEAD, _int
 
 # %% ../nbs/07_citing_headings.ipynb #10d42708
 _CHAPTERS = re.compile(r"(?<=[>›])(?:\s*제\s?\d{1,3}\s?[편장절관][^>›\n:]{0,60}[>›])+(?=\s*제\s?\d)")

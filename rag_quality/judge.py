@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from .core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
 from .judge_rules import VERSION, hide_instructions, judge_by_rules, may_contradict
-from .verdicts import CRITERIA, Evidence, Flag, JudgeItem, Judgment, Judgments, judgment_of, read_item
+from .verdicts import CRITERIA, Evidence, Flag, JudgeItem, Judgment, judgment_of, read_item
 
 # %% ../nbs/13_judge.ipynb #8ede3fb1
 BLOCKS = {"query": "질문", "answer": "답변", "context": "조문", "reference": "기준 답", "key_fact": "핵심 사실"}

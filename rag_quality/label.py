@@ -6,7 +6,7 @@
 __all__ = ['FIELDS', 'COMMANDS', 'columns_of', 'plain', 'wrap', 'keys_of', 'show_item', 'LabelSession', 'label', 'label_command']
 
 # %% ../nbs/13_label.ipynb #3528c49c
-import textwrap, unicodedata
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 
 from .agreement_records import anonymous
 from .core import ConfigError, content_hash
-from .label_files import Item, Label, agreement_of, append_label, labels_with_notes, ratings, read_answers, read_labels, unique
+from .label_files import Item, Label, append_label, labels_with_notes, read_answers, unique
 
 # %% ../nbs/13_label.ipynb #7a2d68bc
 def columns_of(text:str) -> int:

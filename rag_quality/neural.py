@@ -185,7 +185,7 @@ class BGEM3Encoder(_Neural):
 
     def encode_all(self, texts:Iterable[str], *, parts:Sequence[str]=PARTS) -> MultiVectors:
         "All kinds of vectors, or those of `parts`; all three stay in memory, so give a large collection in pieces."
-        if isinstance(parts, str) or not parts or (bad := [p for p in parts if p not in PARTS]): raise ConfigError(f"parts={parts!r}: {PARTS} 가운데에서 골라 목록으로 주세요.")
+        if isinstance(parts, str) or not parts or any(p not in PARTS for p in parts): raise ConfigError(f"parts={parts!r}: {PARTS} 가운데에서 골라 목록으로 주세요.")
         for part in ("sparse", "colbert"):
             if part in parts: self._head(f"{part}_linear")
         texts = self._taken(texts); n = len(texts)

@@ -9,9 +9,9 @@ __all__ = ['SHORT', 'COMING', 'is_manner', 'is_distant', 'stays', 'core_predicat
 import re
 from collections.abc import Sequence
 
-from .formality import Token, query_tokens, tokens
+from .formality import Token, tokens
 from .predicate import STEMS, Predicate, closed, last_word, predicate_at
-from .request import Lexicon, Sentence, inner_layer
+from .request import Sentence, inner_layer
 from .wh import Wh, find_wh
 
 # %% ../nbs/02_korean_place.ipynb #0b7f4950

@@ -41,7 +41,7 @@ _RULES = [(name, re.compile(pattern)) for name, pattern in (
     ("not", rf"(?:지|질|진)/EC {_J}(?:않|아니하|못하)/V\w+ "),
     ("not", rf"(?:지|질|진)/EC {_J}(?:안|못)/MAG 하/V\w+ "),
     ("forbid", rf"(?:지|질)/EC {_J}말/V\w+ "),
-    ("assert", rf"(?:ᆯ|을)/ETM 수/NNB 밖에/JX 없/VA "),
+    ("assert", r"(?:ᆯ|을)/ETM 수/NNB 밖에/JX 없/VA "),
     ("can", rf"{_ETM}(?:수|순)/NNB {_J}있/V\w+ "),
     ("forbid", rf"{_ETM}(?:수|순)/NNB {_J}없/V\w+ "),
     ("must", r"\S*[어아여]야(?:만|지)?/EC (?:만/JX )?(?:하|되)/V\w+ "),

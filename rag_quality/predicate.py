@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .formality import Token, tokens
+from .formality import Token
 from .korean import shared_kiwi
 
 # %% ../nbs/02_korean_predicate.ipynb #738a31b4

@@ -39,7 +39,7 @@ def _bounded(t, q):
         start -= len(m[0]); late = m[0].startswith("늦어도"); bound = {"le": "<=", "ge": ">=", "about": "~"}[m.lastgroup]
     m = _SUFFIX.match(t, end); point = q.dimension in _MOMENTS or q.dimension.startswith("ordinal")
     if m:
-        kind, near = m.lastgroup, None
+        near = None
         if m["le"]: near = "<="
         elif m["ge"]: near = ">="
         elif m["yet"] and q.dimension != "duration": pass

@@ -12,7 +12,7 @@ __all__ = ['TERM', 'FACET', 'Expanded', 'expand_query_with_synonyms', 'Rewritten
            'CrossEncoderReranker', 'rerank']
 
 # %% ../nbs/16_query_expansion.ipynb #fd4b685d
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 

@@ -8,9 +8,9 @@ __all__ = ['noun_before', 'yes_no_question', 'noun_question', 'ask_for']
 # %% ../nbs/02_korean_question.ipynb #c2ba95d0
 from collections.abc import Sequence
 
-from .formality import Token, query_tokens
+from .formality import Token
 from .predicate import MARKS, Predicate, inflect, last_word, must, predicate_at, render
-from .request import EMBEDDED, Lexicon, Sentence, inner_layer, is_asking, is_embedded, peel_request, strip_josa, unwrap
+from .request import EMBEDDED, Sentence, inner_layer, is_asking, is_embedded, peel_request, strip_josa, unwrap
 from .place import COMING, core_predicate, in_place, is_dangling, is_manner, is_statement, stays
 from .wh import Wh, find_wh, is_described, target_noun
 

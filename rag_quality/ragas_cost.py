@@ -7,7 +7,7 @@ __all__ = ['REPLY_TOKENS', 'questions_of', 'ragas_cost']
 
 # %% ../nbs/13_ragas_cost.ipynb #06cd8eef
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from .llm_budget import Estimate, estimate_tokens, price_of
 from .ragas_metrics import LLM_METRICS, lacks, ragas_prompts

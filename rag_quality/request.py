@@ -9,8 +9,8 @@ __all__ = ['EMBEDDED', 'Lexicon', 'inner_layer', 'is_asking', 'is_embedded', 'st
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .core import ConfigError, load_config
-from .formality import Token, query_tokens
+from .core import ConfigError
+from .formality import Token
 from .predicate import MARKS, STEMS, Predicate, closed, inflect, predicate_at, render
 
 # %% ../nbs/02_korean_request.ipynb #0b7acea0

@@ -10,7 +10,7 @@ __all__ = ['show', 'RowResult', 'Scorecard', 'tables', 'notes', 'text_of', 'mark
 import json, os, sys, time, unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
@@ -21,8 +21,8 @@ from .llm_budget import Spent
 from .ragas_metrics import LLM_METRICS, RagasScorer, ragas_prompts, ragas_ready
 from .ragas_offline import MetricScore, id_precision, id_recall, text_precision, text_recall
 from .ragas_run import MetricRun, score_many
-from .scorecard_rows import DEFAULT_METRICS, METRICS, PROFILES, PassRate, ScoreRow, metric_means, pass_rate, passes, read_rows, resolve_metrics
-from .verdicts import CRITERIA, JudgeItem, Judgment, Mean
+from .scorecard_rows import METRICS, PROFILES, PassRate, ScoreRow, metric_means, pass_rate, passes, read_rows, resolve_metrics
+from .verdicts import CRITERIA, Judgment, Mean
 
 # %% ../nbs/13_scorecard.ipynb #1bbeb744
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
 
 def notes(card:Scorecard) -> list[str]:
     "The lines that stand over the tables."
-    v, out = card.versions, [f"답 {len(card)}개" + (f", 쓸 수 없는 줄 {len(card.bad)}개" if card.bad else "") + f", LLM {card.versions['model'] or '없음'}"]
+    out = [f"답 {len(card)}개" + (f", 쓸 수 없는 줄 {len(card.bad)}개" if card.bad else "") + f", LLM {card.versions['model'] or '없음'}"]
     if card.spent: out.append(f"이번에 쓴 것: {card.spent}")
     for p in card.profiles.values():
         asked = f", 목표 {p.profile.share:.0%} {'이룸' if p.met else '알 수 없음' if p.met is None else '못 이룸'}" if p.profile.share else ""

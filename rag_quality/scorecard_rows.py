@@ -17,7 +17,7 @@ from .core import ConfigError, DataError, nfc
 from .ragas_metrics import LLM_METRICS
 from .ragas_offline import MetricScore
 from .trec import Problems, read_lines, short
-from .verdicts import ALIASES, JudgeItem, Mean, read_item
+from .verdicts import JudgeItem, Mean, read_item
 
 # %% ../nbs/13_scorecard_rows.ipynb #2027e93c
 EXTRA_ALIASES = {"retrieved_context_ids": ("retrieved_context_ids", "context_ids"), "reference_context_ids": ("reference_context_ids", "relevant_ids"),

@@ -6,7 +6,7 @@
 __all__ = ['PROTOCOLS', 'FAULTS', 'ask_of', 'reply_in', 'error_in', 'FakeLLM', 'fake_llm', 'OutsideReached', 'socket_guard']
 
 # %% ../nbs/06_servers.ipynb #610f6bb0
-import ipaddress, json, socket, struct, threading, time
+import ipaddress, json, socket, struct, threading
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 
-from .differences import Difference, clause_at
+from .differences import Difference
 from .lexicon import Unit, shared_lexicon
 from .names import find_names, same_name
 from .polarity import ASIDE, NEGATIVE

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .formality import Token, query_tokens, tokens
+from .formality import Token, tokens
 from .predicate import closed
 from .request import EMBEDDED, Lexicon
 from .wh import find_wh

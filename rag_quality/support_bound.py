@@ -15,8 +15,8 @@ import numpy as np
 
 from .polarity import NEGATIVE
 from .quantities import Quantity, comparable
-from .support_match import Standing, stand
-from .support_parts import Source, read_source
+from .support_match import Standing
+from .support_parts import Source
 
 # %% ../nbs/15_support_bound.ipynb #ca2c94b3
 SENTENCE, LEAD, TITLE, PASSAGE = .6, .8, .6, .35     # what a word counts that stands not by the anchor itself but in its sentence, its lead-in, its heading, its passage

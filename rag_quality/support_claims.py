@@ -18,7 +18,7 @@ from .reading import read
 from .splitting import Claim, split_claims, split_sentences
 from .support_bound import bound_clauses, bound_numbers
 from .support_match import Standing, stand, word_pairs
-from .support_parts import Source, places, plain_months, read_source
+from .support_parts import Source, places, plain_months
 from .support_signs import MARKS, absent_contacts, content_signs, dropped_signs, mark_signs, name_signs, number_signs, state_signs
 
 # %% ../nbs/15_support_claims.ipynb #1fb2464d

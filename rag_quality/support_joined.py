@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .core import ConfigError, LLMError, MissingExtra, content_hash, load_config
-from .support import THRESHOLD, ClaimVerdict
+from .support import ClaimVerdict
 
 # %% ../nbs/15_support_joined.ipynb #15d44e7b
 log = logging.getLogger(__name__)

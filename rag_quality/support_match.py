@@ -14,8 +14,8 @@ import numpy as np
 from .lexicon import shared_lexicon
 from .paraphrase import SAID_SO, shared_paraphrases
 from .quantities import Quantity, comparable, same_quantity, same_value
-from .reading import Reading, read
-from .support_parts import Source, read_source
+from .reading import Reading
+from .support_parts import Source
 
 # %% ../nbs/15_support_match.ipynb #043be69e
 def word_pairs(r:Reading, S:Source) -> np.ndarray:

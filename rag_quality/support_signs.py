@@ -16,9 +16,8 @@ from .contacts import find_contacts, same_contact
 from .core import load_config
 from .names import Name, find_names, same_name
 from .polarity import NEGATIVE
-from .reading import read
-from .support_match import Standing, stand
-from .support_parts import DATE, Source, read_source
+from .support_match import Standing
+from .support_parts import DATE, Source
 
 # %% ../nbs/15_support_signs.ipynb #dc99da49
 def number_signs(at:Standing, S:Source) -> dict[str, float]:

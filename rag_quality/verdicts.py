@@ -8,8 +8,8 @@ __all__ = ['ALIASES', 'CRITERIA', 'WEIGHTS', 'JudgeItem', 'read_item', 'Evidence
 
 # %% ../nbs/13_judge_verdicts.ipynb #01cc0feb
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from .core import ConfigError, DataError, Passage, content_hash, nfc
 

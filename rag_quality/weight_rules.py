@@ -21,7 +21,7 @@ from .fusion_weight import normalization_name
 def check_pair(pair, name:str="weights") -> tuple[float, float]:
     "(BM25, vector) scaled to sum 1, or the `ConfigError` that says what is wrong."
     try: return check_weights(tuple(pair), 2)
-    except (TypeError, ValueError) as e: raise ConfigError(f"{name}={pair!r}: (BM25, 벡터)처럼 0 이상인 두 수를 주세요.") from None
+    except (TypeError, ValueError): raise ConfigError(f"{name}={pair!r}: (BM25, 벡터)처럼 0 이상인 두 수를 주세요.") from None
 
 # %% ../nbs/14_weight_rules.ipynb #e3c37323
 @dataclass(frozen=True, slots=True)

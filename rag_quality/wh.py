@@ -9,7 +9,7 @@ __all__ = ['Wh', 'find_wh', 'is_described', 'target_noun']
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .formality import Token, query_tokens
+from .formality import Token
 from .request import Lexicon, strip_josa
 
 # %% ../nbs/02_korean_wh.ipynb #518af7f6

@@ -8,7 +8,7 @@ another text than the stored one (pictures are not compared; a decimal may diffe
 Kiwi differ in the fourth digit from one maker of processors to another). `--imported` runs each exported cell as an import of what it defines, so
 that the cells that follow exercise the module itself (this is what coverage is measured on); it implies `--check`.
 """
-import argparse, ast, os, re, sys
+import argparse, ast, os, re, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from queue import Empty, Queue
@@ -71,11 +71,12 @@ def same(old, new): return len(old) == len(new) and all(map(same_text, old, new)
 
 SAVE = "import coverage; _c = coverage.Coverage.current(); _c and (_c.stop(), _c.save())"     # a kernel that is slow to end would be killed before it saves
 FRESH = """%reset -f
-import builtins, os, sys
+import builtins, logging, os, sys
 builtins.environ_at_first = getattr(builtins, "environ_at_first", dict(os.environ))
 os.environ.clear(); os.environ.update(builtins.environ_at_first); os.chdir({folder!r})
 if "matplotlib.pyplot" in sys.modules: sys.modules["matplotlib.pyplot"].close("all")
-del builtins, os, sys"""
+logging.disable(logging.NOTSET); ours = logging.getLogger("rag_quality"); ours.handlers.clear(); ours.setLevel(logging.NOTSET); ours.propagate, ours.disabled = True, False
+del builtins, logging, os, ours, sys"""
 
 class Kernel:
     "A kernel that runs notebooks one after the other; each begins with an empty namespace, what is imported stays loaded."
@@ -133,17 +134,17 @@ def main():
     def one(path):
         try: kernel = kernels.get_nowait()
         except Empty: kernel = Kernel(args.timeout)
-        done = False
-        try: changed = run(path, kernel, args.check, args.imported); done = shared; return path, changed
-        except CellExecutionError as e: return path, e
+        done, start = False, time.perf_counter()
+        try: changed = run(path, kernel, args.check, args.imported); done = shared; return path, changed, time.perf_counter() - start
+        except CellExecutionError as e: return path, e, time.perf_counter() - start
         finally: kernels.put(kernel) if done else kernel.close()
     pool = ThreadPoolExecutor(args.jobs)
-    for path, changed in pool.map(one, notebooks(args.names)):
+    for path, changed, seconds in pool.map(one, notebooks(args.names)):
         if isinstance(changed, CellExecutionError): bad += 1; print(f"FAIL {path}\n{changed}", file=sys.stderr); continue
         for i, old, new in changed:
             print(f"DIFF {path} cell {i}\n  stored: {old}\n  now:    {new}", file=sys.stderr)
         bad += bool(changed)
-        print(f"{'ok  ' if not changed else 'DIFF'} {path}", flush=True)
+        print(f"{'ok  ' if not changed else 'DIFF'} {path} {seconds:.0f} s", flush=True)
     while not kernels.empty(): kernels.get().close()
     return 1 if bad else 0
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..citations_sources import Lean, Source, _shares, lean, read_sources
+from ..citations_sources import _shares, read_sources
 from ..citing import find_citations
 from ..core import nfc
 from ..formality import tokens

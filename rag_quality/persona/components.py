@@ -10,7 +10,6 @@ __all__ = ['LABELS', 'ON_ANSWERS', 'Switchable', 'cited_docs', 'answered_rightly
 import math, random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import Protocol, runtime_checkable
 

@@ -17,7 +17,7 @@ from .dashboard_parts import CHECKS, badge, why_chain
 from .dashboard_plots import Dot, attrs, bar_svg, dot_plot, esc, heat_table, interval_svg
 from .records import DIFFICULTIES, FOLLOW_UPS
 from .report import measured_gain, next_steps
-from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, groups, kept_rate, rate_of, read_session, success_rate
+from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, groups, kept_rate, rate_of, success_rate
 
 # %% ../../nbs/persona/15_dashboard_board.ipynb #0f418568
 def failure_counts(data:SessionData) -> list[tuple[str, int]]:
@@ -195,7 +195,7 @@ def query_table(data:SessionData) -> str:
     heads = ("판정", "페르소나", "질문", "난이도", "유형", "점수", "맞은 주장", "왜")
     opts = {3, 4, 6}
     head = "".join(f'<th scope="col" aria-sort="none"{attrs(class_="opt" if i in opts else None)}><button type="button">{h}</button></th>' for i, h in enumerate(heads))
-    filters = (f'<div class="filters needs-js" id="filters" role="search"><input type="search" name="words" placeholder="질문, 까닭에서 찾기" aria-label="찾을 말">' + _select("persona", "페르소나", {p: data.persona(p) for p in groups(data, "persona")}) + _select("difficulty", "난이도", DIFFICULTIES)
+    filters = ('<div class="filters needs-js" id="filters" role="search"><input type="search" name="words" placeholder="질문, 까닭에서 찾기" aria-label="찾을 말">' + _select("persona", "페르소나", {p: data.persona(p) for p in groups(data, "persona")}) + _select("difficulty", "난이도", DIFFICULTIES)
                + _select("type", "유형", {t: t for t in groups(data, "query_type")}) + _select("verdict", "판정", {v or "unscored": w for v, w in VERDICTS.items()}) + '<button type="button" id="clear">지우기</button><span id="shown" class="faint" role="status"></span></div>')
     rows = sorted(data.queries.values(), key=lambda q: (rank.get(data.verdict(q["id"]), 2), -len(whys.get(q["id"], ()))))
     return _section("queries", "모든 질문", "못 한 것부터 섰습니다. 제목을 누르면 차례가 바뀌고, 질문을 누르면 답과 주장마다의 근거가 열립니다.", filters + f'<div class="card scroll"><table class="list queries"><thead><tr>{head}</tr></thead><tbody>{"".join(map(row, rows))}</tbody></table><p class="none" id="nothing" hidden>맞는 질문이 없습니다.</p></div>' if data.queries else _none("질문이 없습니다."))

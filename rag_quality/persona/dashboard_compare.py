@@ -6,13 +6,11 @@
 __all__ = ['difference_dots', 'comparison']
 
 # %% ../../nbs/persona/15_dashboard_compare.ipynb #9e6a553b
-from collections import Counter
-
 from ..metrics import Comparison, holm, number, signed
 from .dashboard_board import dimension_dots, failure_counts, heat
 from .dashboard_parts import badge
 from .dashboard_plots import Dot, bar_svg, dot_plot, esc
-from .session_data import DIMENSIONS, SessionComparison, SessionData, compare_sessions, read_session, success_rate
+from .session_data import DIMENSIONS, SessionComparison, SessionData, compare_sessions, success_rate
 
 # %% ../../nbs/persona/15_dashboard_compare.ipynb #11ad0284
 _LABELS = {"success": ("성공률", 1.), "total": ("합계", 5.), **DIMENSIONS}

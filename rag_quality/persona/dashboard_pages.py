@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from .dashboard_parts import badge, context_list, error_text, marked_answer, proofs, score_card, trace_list, why_chain
-from .dashboard_plots import attrs, esc
+from .dashboard_plots import esc
 from .records import DIFFICULTIES
 from .report import cause_label
-from .session_data import COMPONENTS, SessionData, read_session
+from .session_data import SessionData
 
 # %% ../../nbs/persona/15_dashboard_pages.ipynb #a31e3198
 def user_bubble(text:str, by:str, note:str="") -> str:

@@ -7,7 +7,7 @@ __all__ = ['esc', 'attrs', 'interval_svg', 'bar_svg', 'Dot', 'dot_plot', 'heat_c
 
 # %% ../../nbs/persona/15_dashboard_plots.ipynb #5f8d204b
 import html, json, re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..core import ConfigError
@@ -87,5 +87,5 @@ def heat_table(rows:Mapping[str, str], columns:Mapping[str, str], rate:Callable[
     pick = lambda r, c: {k: v for k, v in zip(names, (r, c)) if v is not None} if links else None
     line = lambda r, label: f'<tr{attrs(class_="sum" if r is None else None)}><th scope="row">{esc(label)}</th>' + "".join(heat_cell(rate(r, c), pick(r, c)) for c in columns) + heat_cell(rate(r, None), pick(r, None), class_="sum") + "</tr>"
     head = "<tr><td></td>" + "".join(f'<th scope="col">{esc(v)}</th>' for v in columns.values()) + '<th scope="col">모두</th></tr>'
-    return (f'<div class="scroll"><table class="heat">' + (f'<caption class="sr">{esc(caption)}</caption>' if caption else "") + f"<thead>{head}</thead><tbody>" + "".join(line(r, v) for r, v in rows.items()) + line(None, "모두")
+    return ('<div class="scroll"><table class="heat">' + (f'<caption class="sr">{esc(caption)}</caption>' if caption else "") + f"<thead>{head}</thead><tbody>" + "".join(line(r, v) for r, v in rows.items()) + line(None, "모두")
             + '</tbody></table></div><div class="key"><span>0%</span><i></i><span>100%</span><span>칸의 수는 성공/채점한 질문</span></div>')

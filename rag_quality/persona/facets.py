@@ -10,9 +10,7 @@ __all__ = ['deadlines', 'periods', 'amounts', 'counts', 'documents', 'procedures
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
-from ..fallback import has_final
 
 # %% ../../nbs/persona/02_facets.ipynb #8c9073ef
 _NUM = r"\d[\d,.]*\s?"

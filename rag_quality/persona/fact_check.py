@@ -14,7 +14,7 @@ from ..answers import Answer, as_answer
 from ..citations import _part_gone
 from ..citations_sources import read_sources
 from ..citing import _stem
-from ..core import ConfigError, Passage, log, nfc
+from ..core import ConfigError, log, nfc
 from ..faithfulness import FaithfulnessValidator
 from ..headings import read_heading
 from ..names import find_names

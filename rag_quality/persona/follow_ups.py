@@ -15,9 +15,8 @@ from ..core import ConfigError, Passage
 from ..fallback import question_of
 from ..formality import query_tokens
 from .context_conditions import conditions
-from .footholds import Footholds, footholds, with_josa
+from .footholds import Footholds, with_josa
 from .records import FOLLOW_UPS, PersonaQuery
-from ..query_types import asked_for
 
 # %% ../../nbs/persona/07_follow_ups.ipynb #6d1c5b80
 @dataclass(frozen=True, slots=True)

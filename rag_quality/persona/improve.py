@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..core import ConfigError, atomic_write, content_hash
-from ..metrics import Comparison, Interval, Scores, compare, evaluate, interval, number, signed
+from ..metrics import Scores, compare, evaluate, number, signed
 from .patches import Backups, apply_patch, config_diff, config_text, current, read_json
 from .records import PersonaQuery
 from .suggestions import Measured, Suggestion, plan

@@ -7,7 +7,6 @@ __all__ = ['intent_of']
 
 # %% ../../nbs/persona/04_intents.ipynb #c771585f
 import random
-from collections.abc import Mapping
 
 from ..fallback import has_final
 from .askable import Askable

@@ -6,7 +6,6 @@
 __all__ = ['NEAR', 'MOST', 'LayWord', 'lay_words']
 
 # %% ../../nbs/persona/02_lay.ipynb #315331ca
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 

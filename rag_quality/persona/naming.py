@@ -14,9 +14,9 @@ from functools import lru_cache
 from ..core import load_config
 from ..formality import query_tokens
 from .askable import Askable
-from .personas import Persona, persona_of
+from .personas import Persona
 from .situations import lay_names
-from .voice import Morphs, joined
+from .voice import Morphs
 
 # %% ../../nbs/persona/03_naming.ipynb #c43e82ac
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def _made(holder:_Holder) -> tuple[Askable, ...]:
     for a in (*singles(articles, passages), *joined(articles, passages), *compared(articles, passages), *near_needs(articles, passages), *far_needs(passages)): found.setdefault(a.formal, a)
     return tuple(found.values())
 
-def askables(collection:"Collection|Sequence[Passage]") -> tuple[Askable, ...]:
+def askables(collection:Sequence[Passage]) -> tuple[Askable, ...]:
     "What can be asked of a collection: of one article, of two, comparisons, and what it does not settle."
     passages = getattr(collection, "passages", collection)
     if not passages: raise ConfigError("규정이 하나도 없습니다. 조문이 든 모음이나 Passage 목록을 주세요.")

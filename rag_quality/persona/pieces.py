@@ -7,7 +7,6 @@ __all__ = ['Piece', 'pieces_of']
 
 # %% ../../nbs/persona/02_pieces.ipynb #a2a555b0
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..core import Passage

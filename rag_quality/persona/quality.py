@@ -7,7 +7,6 @@ __all__ = ['WEIGHTS', 'DIMENSIONS', 'VERDICTS', 'SUCCESS', 'PARTIAL', 'NEAR', 'M
            'verdict_of', 'accuracy', 'QualityEvaluator', 'judged_by']
 
 # %% ../../nbs/persona/09_quality.ipynb #1f2ff3b6
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

@@ -16,14 +16,13 @@ import numpy as np
 
 from ..citing import find_citations
 from ..core import nfc
-from ..formality import tokens
 from ..names import find_names
 from .comparison import figures, place_of
 from .evidence import Rulebook, sourced_claims
 from ..polarity import predications
 from ..query_types import asked_for
 from ..reading import match, read
-from ..splitting import split_claims, split_sentences
+from ..splitting import split_sentences
 from ..support_claims import _without, cited_claims
 
 # %% ../../nbs/persona/09_quality_signs.ipynb #8cbf17a7

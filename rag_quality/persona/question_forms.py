@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core import ConfigError
-from ..korean import shared_kiwi
-from .voice import Morphs, joined
+from .voice import Morphs
 from ..query_types import CONTEXTS
 
 # %% ../../nbs/persona/03_question_forms.ipynb #ad05b738

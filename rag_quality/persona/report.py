@@ -148,7 +148,7 @@ def _contribution(d:SessionData) -> str:
     if not c.get("available"): return f"컴포넌트의 기여를 말할 수 없습니다: {cell(c.get('reason') or '안을 들여다볼 수 없는 대상입니다')}"
     rows = [[r.get("label") or COMPONENTS.get(r["component"], r["component"]), {"on": "켜짐", "off": "꺼짐"}.get(r.get("state"), r.get("state")), _WAYS.get(r.get("intervention"), r.get("intervention")), signed(r.get("effect")), f"{signed(r.get('low'))} – {signed(r.get('high'))}", r.get("n"), _EFFECTS.get(r.get("verdict")), r.get("measure") or c.get("measure"), r.get("reason")] for r in c.get("rows", ())]
     out = [f"하나씩 빼거나 넣어 보고 성적({cell(c.get('measure'))} 등, 표의 척도)의 차이를 짝지어 쟀습니다 (n = {c.get('n', '–')}). 효과는 그 컴포넌트가 있을 때 − 없을 때입니다.\n\n" + table(["컴포넌트", "상태", "개입", "효과", "95 % 구간", "n", "판정", "척도", "까닭"], rows)]
-    if c.get("shapley"): out.append(f"**Shapley 값**" + (f" ({cell(c['shapley_method'])})" if c.get("shapley_method") else "") + "\n\n" + table(["컴포넌트", "값", "95 % 구간"], [[COMPONENTS.get(r["component"], r["component"]), signed(r.get("value")), f"{signed(r.get('low'))} – {signed(r.get('high'))}"] for r in c["shapley"]]))
+    if c.get("shapley"): out.append("**Shapley 값**" + (f" ({cell(c['shapley_method'])})" if c.get("shapley_method") else "") + "\n\n" + table(["컴포넌트", "값", "95 % 구간"], [[COMPONENTS.get(r["component"], r["component"]), signed(r.get("value")), f"{signed(r.get('low'))} – {signed(r.get('high'))}"] for r in c["shapley"]]))
     return "\n\n".join(out)
 
 def measured_gain(m:dict|None) -> str:

@@ -57,7 +57,7 @@ def append_rows(path:str|os.PathLike, rows:Iterable[Mapping]) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
         size = os.fstat(fd).st_size
-        if (n := os.write(fd, data)) < len(data):
+        if os.write(fd, data) < len(data):
             os.ftruncate(fd, size); raise OSError(28, "디스크가 가득 차서 쓰지 못했습니다")
         os.fsync(fd)
     finally: os.close(fd)

@@ -9,13 +9,13 @@ __all__ = ['SCORED', 'VERDICTS', 'DIMENSIONS', 'COMPONENTS', 'step_label', 'Sess
 
 # %% ../../nbs/persona/14_session_data.ipynb #c9e5d31d
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
 from ..core import ConfigError, log
-from ..metrics import Comparison, Interval, Scores, compare, interval
+from ..metrics import Interval, Scores, compare, interval
 from .components import LABELS
 from .records import DIFFICULTIES
 

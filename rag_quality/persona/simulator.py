@@ -6,8 +6,8 @@
 __all__ = ['core_met', 'root_cause', 'turn_checks', 'candidates', 'choose', 'MultiTurnSimulator', 'ContextCheck', 'check_context']
 
 # %% ../../nbs/persona/07_simulator.ipynb #0cb5beae
-import random, re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -15,13 +15,13 @@ from ..claims import align
 from ..core import ConfigError, LLMError, Passage, nfc
 from ..fallback import hits_of
 from .context import ContextCheck, check_context, check_turn
-from .context_conditions import asker, conditions, in_force
+from .context_conditions import asker, in_force
 from .context_answers import topic_features
 from .context_scenes import Scene, abstains
 from .context_signs import asked_again, forgotten, mistaken
 from .follow_ups import FollowUp, after_break, after_silence, back_to, change_of_case, from_answer, matter, wider
 from .footholds import footholds
-from .records import FOLLOW_UPS, Dialogue, Exchange, PersonaQuery, Turn
+from .records import Dialogue, Exchange, PersonaQuery, Turn
 from ..query_types import asked_for
 
 _all_ = ["ContextCheck", "check_context"]
@@ -89,7 +89,7 @@ def candidates(t:_Talk, near:Sequence[Passage]) -> list[FollowUp]:
     "What may be asked next, by the answer of the last turn."
     turn = t.turns[-1]; rng, kinds = t.rng, t.kinds
     if turn.exchange.answer is None: return [FollowUp("구체화", rng.choice(("답이 안 와서 다시 여쭤봅니다. ", "다시 물어볼게요. ")) + turn.user, turn.standalone, "앞의 물음에 답을 받지 못함: 다시 물음", t.topic, "답을 받지 못해 다시 묻는다", 1., dict(turn.relevant))]
-    answer = turn.exchange.answer.content; last = t.turns[-2] if len(t.turns) > 1 else None
+    answer = turn.exchange.answer.content
     lost = turn.context.get("kept") is False and t.mended < 1
     if lost: return after_break(turn.context["kind"], t.told, t.last, t.query, t.topic, rng)
     used = {d for x in t.turns for d in x.relevant}

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
 
 from ..bank import Lay, Need, load_bank
 from ..formality import query_tokens

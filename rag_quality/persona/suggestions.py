@@ -17,7 +17,6 @@ from pathlib import Path
 
 from ..core import ConfigError, Passage, Query, bundle_path
 from ..data import Collection
-from ..formality import detect_formality
 from .patches import apply_patch, config_diff, current, read_json
 from .records import PersonaQuery
 from .vocabulary import missing_entries

@@ -16,7 +16,7 @@ from functools import lru_cache
 import kiwipiepy, kiwipiepy_model
 import numpy as np
 
-from ..bank import Need, bank_hash, load_bank
+from ..bank import Need, bank_hash
 from ..core import ConfigError, Passage, cache_load, cache_save, content_hash, nfc
 from ..korean import KiwiTokenizer
 from .records import PersonaQuery

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ..core import ConfigError, nfc
 from ..conjugation import lexeme
-from ..formality import query_tokens, tokens
+from ..formality import query_tokens
 from ..korean import shared_kiwi
 
 # %% ../../nbs/persona/03_voice.ipynb #2f416459

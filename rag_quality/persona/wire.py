@@ -6,7 +6,7 @@
 __all__ = ['LIMIT_BYTES', 'TargetFault', 'plain_words', 'Reply', 'check_status', 'legal_url', 'same_place', 'fetch']
 
 # %% ../../nbs/persona/05_targets_wire.ipynb #849b059b
-import gzip, http.client, json, re, socket, ssl, string, threading, time, urllib.error, urllib.request, zlib
+import http.client, json, re, socket, ssl, string, threading, time, urllib.error, urllib.request, zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit

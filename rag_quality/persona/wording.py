@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..conjugation import lexeme
 from ..core import ConfigError
 from .askable import Askable
-from .naming import Name, act_with, name_of
+from .naming import Name, name_of
 from .personas import Persona, persona_of
 from .question_forms import Question, act_of, questions, questions_about
 from .situations import Situation, bank_questions, situations
