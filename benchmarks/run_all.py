@@ -2,9 +2,10 @@
 
 usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice]
 Without a folder only what the repository itself holds is measured. The sets and where they come from: benchmarks/README.md.
-`--slice` runs a small part of each on the bundled collection, so that the scripts can't rot.
+`--slice` runs a small part of each on the bundled collection, two at a time, so that the scripts can't rot; those that hold a time run alone.
 """
-import argparse, subprocess, sys
+import argparse, subprocess, sys, time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -63,15 +64,30 @@ def external(folder):
         if (folder/needed).exists(): yield [c.format(folder) for c in command]
         else: print(f"== not measured: {needed} is not in the folder")
 
+ALONE = ("speed.py", "llm_faults.py", "persona_endpoints.py")      # a busy machine would fail them
+
+def measured(command, quiet=False) -> tuple:
+    "(command, did it succeed, what it printed, seconds)."
+    start = time.perf_counter(); script, *rest = command
+    done = subprocess.run([sys.executable, HERE/script, *rest], text=True, **(dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT) if quiet else {}))
+    return command, done.returncode == 0, done.stdout or "", time.perf_counter() - start
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("folder", nargs="?", type=Path); ap.add_argument("--slice", action="store_true")
     args = ap.parse_args()
     if args.folder and not args.folder.is_dir(): sys.exit(f"no such folder: {args.folder}")
-    commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], 0
-    for script, *rest in commands:
-        print(f"== {' '.join([script, *rest])}", flush=True)
-        failed += subprocess.run([sys.executable, HERE/script, *rest]).returncode != 0
+    commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], []
+    beside = [c for c in commands if args.slice and c[0] not in ALONE]
+    with ThreadPoolExecutor(2) as pool:
+        for command, right, said, seconds in pool.map(lambda c: measured(c, quiet=True), beside):
+            print(f"== {' '.join(command)} ({seconds:.0f} s)\n{said}", end="", flush=True)
+            if not right: failed.append(command)
+    for command in commands:
+        if command in beside: continue
+        print(f"== {' '.join(command)}", flush=True)
+        if not measured(command)[1]: failed.append(command)
+    for command in failed: print(f"FAILED {' '.join(command)}")
     return 1 if failed else 0
 
 if __name__ == "__main__": sys.exit(main())

@@ -117,6 +117,7 @@ def contradicted(s:Scene) -> Sign|None:
         if any(corrects(a) for _, a in s.before[k+1:]): continue
         for x in _said(s.answer):
             for y in _said(earlier):
+                if x == y: continue
                 sure, why, ours, theirs = _clash(x, y)
                 if sure <= (best.strength if best else 0) or ours != "=" and _new_case(s, k, read(x), read(y)) or _both_said(x, y, s.answer, earlier) or any(c.isdigit() for c in ours) and (ours in earlier or theirs in s.answer): continue
                 best = Sign("contradiction", f"{k+1}번째 답의 '{y[:40]}'와(과) 어긋남: {why}", round(min(float(sure), 1.), 3))

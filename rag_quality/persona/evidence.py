@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from ..citing import Citation, _same_regulation, _stem
+from ..citing import Citation, _same_regulation, _stem, find_citations
 from ..core import ConfigError, Passage, nfc
 from ..fallback import hits_of
 from ..formality import tokens
@@ -23,6 +23,8 @@ from ..support_claims import Cited, cited_claims
 from ..support_parts import hide_orders
 
 # %% ../../nbs/persona/08_fact_check_evidence.ipynb #d8e98995
+_STATE = re.compile(r"(?:법|법률|시행령|시행규칙|조례)$")     # laws of the state, which no regulation book holds
+
 class _Named:
     "The articles of a collection, found by what cites them."
     def __init__(self, passages:Iterable[Passage],   # or a Collection
@@ -51,7 +53,7 @@ class _Named:
         "The passages that a citation names, as places in the list; () where there is none such, None where that can't be told."
         if not self.names: return None
         regs = self.regulations(c.regulation)
-        if c.annex: return None
+        if c.annex or not regs and _STATE.search(c.regulation): return None
         if c.article is None and not c.addendum: return None if regs else ()
         last = c.last if c.last and not c.paragraph and not c.item else c.article
         found = []
@@ -74,6 +76,11 @@ class Rulebook(_Named):
         if h is None: return self.passages[i].doc_id
         return f"{h.regulation} {'부칙' if h.addendum else ''}{f'제{h.article}조' if h.article and not h.addendum else ''}{f'의{h.branch}' if h.branch else ''}".strip()
 
+    def together(self, i:int, j:int) -> bool:
+        "Are two passages of one regulation?"
+        a, b = self.heads[i], self.heads[j]
+        return a is not None and b is not None and _stem(a.regulation) == _stem(b.regulation)
+
     def search(self, query:str, k:int=5) -> list[int]:
         "The places of the passages that a search finds, best first; those that it brings from elsewhere are left out."
         if self._search is not None: return [self.by_id[p.doc_id] for p, _ in hits_of(self._search(query, k)) if getattr(p, "doc_id", None) in self.by_id]
@@ -89,10 +96,19 @@ def _whole(answer:str, c:Citation, rules:Rulebook) -> Citation:
     longer = f"{m[1].strip()} {c.regulation}" if m and c.regulation else ""
     return replace(c, regulation=longer) if longer and _stem(longer) in rules.names else c
 
+def _closing(text:str, c:Cited, cites) -> list[tuple[Citation, bool]]:
+    "The sources in brackets right after a claim, before the next one says a word: '... 허가되고 [제4조] 기간은 ...'."
+    after = [x for x in cites if c.claim.end <= x.start < c.claim.end + 40]; out, at = [], c.claim.end
+    for x in after:
+        if not re.fullmatch(r"[\s,;·]*(?:[\[(「]\s*)?", text[at:x.start].replace("]", "").replace(")", "")) or text[max(0, x.start-2):x.start].strip()[-1:] not in ("[", "(", "「", ",") or "\n" in text[at:x.start]: break
+        out.append((x, True)); at = x.end
+    return [x for x in out if x[0].key not in {y.key for y, _ in c.cites}]
+
 def sourced_claims(answer:str, rules:Rulebook) -> tuple[Cited, ...]:
     "The claims of an answer that can be checked, each with the citations that are its sources; an article without a regulation is of the one named before."
-    shown, out, named = hide_orders(answer, "answer")[0], [], ""
+    shown, out, named = hide_orders(answer, "answer")[0], [], ""; found = find_citations(shown)
     for c in cited_claims(shown):
+        if c.cites: c = replace(c, cites=(*c.cites, *_closing(shown, c, found)))
         mine = [(_whole(shown, x, rules), b) for x, b in c.cites if b or x.regulation or _TELLS.match(shown, x.end)]
         mine = tuple((x if x.regulation or x.annex else replace(x, regulation=named), b) for x, b in mine); named = next((x.regulation for x, _ in reversed(mine) if x.regulation), named)
         out.append(replace(c, cites=mine))

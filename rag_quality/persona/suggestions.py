@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 
+from ..campus_search import shared_synonyms
 from ..core import ConfigError, Passage, Query, bundle_path
 from ..data import Collection
 from .patches import apply_patch, config_diff, current, read_json
@@ -88,9 +89,14 @@ def config_file(name:str, config_dir) -> Path:
     "The file of a configuration in a folder, else the packaged one."
     return p if (p := Path(config_dir)/f"{name}.json").is_file() else bundle_path("config", f"{name}.json")
 
+def _dictionary(config_dir) -> Synonyms:
+    "The dictionary of a folder; the packaged one is read once."
+    path, packaged = config_file("synonyms", config_dir), bundle_path("config", "synonyms.json")
+    return shared_synonyms() if str(path) == str(packaged) or Path(str(packaged)).is_file() and path.samefile(str(packaged)) else Synonyms(path)
+
 def synonym_suggestions(failed:Sequence[PersonaQuery], passages:Iterable[Passage], config_dir, *, others:Sequence[PersonaQuery]=(), evidence:Sequence[str]=tuple(EVIDENCE), rewriter=None) -> list[Suggestion]:
     "Dictionary entries that failed questions lack, in up to four bundles by the strength of their evidence."
-    found = missing_entries(failed, passages, others=others, rewriter=rewriter, known=Synonyms(config_file("synonyms", config_dir)))
+    found = missing_entries(failed, passages, others=others, rewriter=rewriter, known=_dictionary(config_dir))
     by = {k: [m for m in found if m.evidence == k] for k in evidence}; out = []
     for k, some in by.items():
         if not some: continue

@@ -22,6 +22,7 @@ from ..korean import KiwiTokenizer
 from .records import PersonaQuery
 from ..rewriter import QueryRewriter, shared_rewriter
 from ..synonyms import Synonyms, lay_words
+from ..tokens import corpus_tokens
 
 # %% ../../nbs/persona/12_vocabulary.ipynb #f3fc5881
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,18 @@ def _analysed(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
             out.append(Wording(n.need_id, keys, tuple(sorted(said | given.keys())), tuple((w, tuple(k)) for w, k in given.items() if k)))
     return tuple(out)
 
+def _kept(what:str, needs:tuple[Need, ...], make):
+    "Plain values learnt from a bank, from the cache where they are there."
+    key = content_hash(bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__)
+    if (kept := cache_load(what, key)) is not None: return json.loads(kept["json"].tobytes())
+    made = make(); cache_save(what, key, {"json": np.frombuffer(json.dumps(made, ensure_ascii=False).encode(), np.uint8)})
+    return made
+
 @lru_cache(maxsize=2)
 def read_wordings(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
     "The wordings of a bank, analysed; kept in the cache, since the reading takes seconds."
-    key = content_hash(bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__)
-    if (kept := cache_load("wordings", key)) is not None: return tuple(Wording(n, tuple(k), tuple(t), tuple((w, tuple(x)) for w, x in g)) for n, k, t, g in json.loads(kept["json"].tobytes()))
-    out = _analysed(needs)
-    cache_save("wordings", key, {"json": np.frombuffer(json.dumps([[w.need, w.keys, w.targets, w.given] for w in out], ensure_ascii=False).encode(), np.uint8)})
-    return out
+    kept = _kept("wordings", needs, lambda: [[w.need, w.keys, w.targets, w.given] for w in _analysed(needs)])
+    return tuple(Wording(n, tuple(k), tuple(t), tuple((w, tuple(x)) for w, x in g)) for n, k, t, g in kept)
 
 # %% ../../nbs/persona/12_vocabulary.ipynb #d33fc50e
 PRIOR, ROUNDS = 2., 6      # wordings in which a word is thought to have meant nothing, before any is seen; rounds of estimation
@@ -133,9 +138,9 @@ def missing_entries(failed:Sequence[PersonaQuery], passages:Iterable[Passage], *
     if any(not q.answerable for q in [*failed, *others]): raise ConfigError("답하는 조문이 없는 질문이 섞여 있습니다. answerable인 질문만 주세요.")
     passages = {p.doc_id: p for p in passages}; r = rewriter or shared_rewriter(); wordings = read_wordings(r.needs); by = {}
     for w in wordings: by.setdefault(w.need, []).append(w)
-    asked, used = _asked(failed, others if failed else (), by, passages, r), {w for p in passages.values() for w in r._index.tokenizer(p.full_text)}
+    asked, used = _asked(failed, others if failed else (), by, passages, r), {w for text in corpus_tokens([p.full_text for p in passages.values()], r._index.tokenizer) for w in text}
     have = {(" ".join(e.key), e.formal) for e in known.entries} if known else set()
-    means, out = associate(wordings) if asked else {}, []
+    means, out = _kept(f"associations-{PRIOR}-{ROUNDS}", r.needs, lambda: associate(wordings)) if asked else {}, []
     for key, why in asked.items():
         level = next(x for x in LEVELS if x in why)
         for t, (p, n) in means.get(key, {}).items():
