@@ -16,6 +16,7 @@ from . import __version__
 from .automation_run import Examiner, Recorder
 from .components import OwnPipeline
 from .core import ConfigError, atomic_write, progress
+from .kept_tokens import kept_tokens
 from .persona.components import ComponentAnalyzer
 from .persona.dashboard import dashboard_html
 from .persona.failures import FailureAnalyzer
@@ -95,7 +96,7 @@ def dialogue_queries(queries:Sequence[PersonaQuery]) -> list[PersonaQuery]:
 def _concluded(s:_Session, queries:Sequence[PersonaQuery], dialogues:Sequence[Dialogue], reference, components:bool) -> None:
     "Contributions, diagnosis and suggestions of a session whose questions were all asked."
     own = hasattr(s.target, "with_components"); answers = {r["id"]: Exchange.from_dict(r) for r in s.store.rows("answers")}
-    found = ComponentAnalyzer(s.target, passages=s.collection.passages, n_searches=20, n_answers=8, n_turns=6, seed=s.plan.seed).analyze(queries, dialogues, answers=answers).to_dict() if components and own else {"available": False, "reason": "부품을 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "부품의 기여를 재지 않기로 했습니다(--fast).", "measure": None, "n": None, "rows": [], "shapley": None}
+    found = ComponentAnalyzer(s.target, passages=s.collection.passages, n_searches=16, n_answers=8, n_turns=6, seed=s.plan.seed).analyze(queries, dialogues, answers=answers).to_dict() if components and own else {"available": False, "reason": "부품을 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "부품의 기여를 재지 않기로 했습니다(--fast).", "measure": None, "n": None, "rows": [], "shapley": None}
     s.store.write("components.json", found)
     diagnosis = FailureAnalyzer(s.collection, reference=reference).diagnose(s.store, target=s.target)
     s.store.write("diagnosis.json", diagnosis.to_dict())
@@ -119,7 +120,7 @@ def run_session(collection, *, target=None,              # None: our own pipelin
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
     own = OwnPipeline(collection, llm=llm if target is None else None); target = own if target is None else target
     config = plan.config(collection, target, f"llm:{llm.model}" if llm else "rules")
-    with _opened(Path(out) if out else Path(root)/session_id(config), config, resume) as store:
+    with kept_tokens(collection.passages), _opened(Path(out) if out else Path(root)/session_id(config), config, resume) as store:
         asked = [PersonaQuery.from_dict(r) for r in store.rows("queries")]          # written at once: all of them, or none
         if not asked:
             asked = QueryGenerator(collection, llm=llm).generate_all(people, queries, seed=seed, avoid=read_avoid(avoid) if avoid else ())

@@ -18,6 +18,7 @@ from .core import ConfigError, Passage, nfc
 from .formality import detect_formality
 from .korean import KiwiTokenizer
 from .retrieval import BM25Index
+from .tokens import corpus_tokens
 
 # %% ../nbs/08_rewriter.ipynb #694ed3b9
 EYES = (1., 2., 2.)            # words in common, the nearest lay wording, the regulation wording
@@ -38,7 +39,7 @@ class Suggestion:
 # %% ../nbs/08_rewriter.ipynb #aa7961d1
 def regulation_words(needs:Sequence[Need], tokenizer:KiwiTokenizer) -> list[tuple[str, ...]]:
     "The different morphemes of each need's regulation wording and terms, each term read by itself."
-    split = iter(tokenizer.many([n.formal for n in needs] + [t for n in needs for t in n.terms])); formal = [next(split) for _ in needs]
+    split = iter(corpus_tokens([n.formal for n in needs] + [t for n in needs for t in n.terms], tokenizer)); formal = [next(split) for _ in needs]
     return [tuple(dict.fromkeys([*f, *(w for _ in n.terms for w in next(split))])) for f, n in zip(formal, needs)]
 
 def gather(best:Sequence[int], share:Sequence[float], needs:Sequence[Need], words:Sequence[Sequence[str]]) -> tuple[dict, list]:

@@ -113,11 +113,10 @@ _KINDS = ("office", "post", "body", "document", "place")
 _GENERAL = frozenset("서류 증빙서류 증빙자료 관련서류 제출서류 구비서류 신청서류 증명서류 증명서 증빙 담당부서 관련부서 해당부서 소관부서 구비서류 필요서류 첨부서류 홈페이지 누리집 시스템 담당자 서식 양식 책임자 보호자 대리인".split())
 _BESIDE = re.compile(r"이상과|이하와|미만과|초과와")
 _flat = lambda text: re.sub(r"[\s·ㆍ]", "", text)
-_flat_spaces = lambda text: re.sub(r"\s", "", text)
 
 def _coordinated(name:str, head:str) -> list[str]:
     "'산업문화·부동산대학원' names two: each with the head."
-    parts = re.split(r"[·ㆍ]", _flat_spaces(name))
+    parts = re.split(r"[·ㆍ]", "".join(name.split()))
     return [p if p.endswith(head) else p + head for p in parts] if len(parts) > 1 and all(len(p) > 1 for p in parts) else [name]
 
 def _with_more(plain:str, flat:str, theirs:Sequence[Name]) -> bool:

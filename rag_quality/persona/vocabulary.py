@@ -38,7 +38,8 @@ def _inside(phrase:str, text:str, words) -> list[str]:
     at = text.find(phrase)
     return [w.key for w in words if at <= w.start < at + len(phrase)] if at >= 0 else [w.key for w in lay_words(phrase)]
 
-def _analysed(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
+def read_wordings(needs:Sequence[Need]) -> tuple[Wording, ...]:
+    "The wordings of a bank, analysed."
     tok, out = KiwiTokenizer(), []
     texts = list(dict.fromkeys(t for n in needs for t in (n.formal, *n.terms, *(nfc(f) for l in n.lay for _, f in l.map)))); of = dict(zip(texts, tok.many(texts)))
     for n in needs:
@@ -51,18 +52,7 @@ def _analysed(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
             out.append(Wording(n.need_id, keys, tuple(sorted(said | given.keys())), tuple((w, tuple(k)) for w, k in given.items() if k)))
     return tuple(out)
 
-def _kept(what:str, needs:tuple[Need, ...], make):
-    "Plain values learnt from a bank, from the cache where they are there."
-    key = content_hash(bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__)
-    if (kept := cache_load(what, key)) is not None: return json.loads(kept["json"].tobytes())
-    made = make(); cache_save(what, key, {"json": np.frombuffer(json.dumps(made, ensure_ascii=False).encode(), np.uint8)})
-    return made
 
-@lru_cache(maxsize=2)
-def read_wordings(needs:tuple[Need, ...]) -> tuple[Wording, ...]:
-    "The wordings of a bank, analysed; kept in the cache, since the reading takes seconds."
-    kept = _kept("wordings", needs, lambda: [[w.need, w.keys, w.targets, w.given] for w in _analysed(needs)])
-    return tuple(Wording(n, tuple(k), tuple(t), tuple((w, tuple(x)) for w, x in g)) for n, k, t, g in kept)
 
 # %% ../../nbs/persona/12_vocabulary.ipynb #d33fc50e
 PRIOR, ROUNDS = 2., 6      # wordings in which a word is thought to have meant nothing, before any is seen; rounds of estimation
@@ -117,6 +107,18 @@ class Missing:
         form, _, kind = self.key.partition("/"); return {"lay": form + ("다" if kind == "V" else ""), "key": self.key, "formal": self.formal, "p": self.p, "n": self.n}
 
 # %% ../../nbs/persona/12_vocabulary.ipynb #b5465e39
+@lru_cache(maxsize=2)
+def _learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
+    "(need -> lay words, lay word -> what it may stand for) of a bank; kept in the cache, since reading the bank takes seconds."
+    key = content_hash(bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__, PRIOR, ROUNDS, LEAST, FLOOR)
+    if (kept := cache_load("wordings", key)) is not None: return tuple(json.loads(kept["json"].tobytes()))
+    wordings, words = read_wordings(needs), {}
+    for w in wordings: words.setdefault(w.need, {}).update(dict.fromkeys(w.keys))
+    means = {k: {t: (p, n) for t, (p, n) in v.items() if p >= FLOOR and p*(n + PRIOR) >= LEAST and len(t) > 1} for k, v in associate(wordings).items()}
+    out = {k: list(v) for k, v in words.items()}, {k: v for k, v in means.items() if v}
+    cache_save("wordings", key, {"json": np.frombuffer(json.dumps(out, ensure_ascii=False).encode(), np.uint8)})
+    return out
+
 def _asked(failed, others, by, passages, rewriter) -> dict[str, dict[str, set[str]]]:
     "lay word -> evidence -> questions."
     whose, out = {}, {}
@@ -124,11 +126,10 @@ def _asked(failed, others, by, passages, rewriter) -> dict[str, dict[str, set[st
         for w in lay_words(q.text): out.setdefault(w.key, {}).setdefault("seen", set()).add(q.id)
         for i in likely_needs(q, passages, rewriter=rewriter): whose.setdefault(i, set()).add(q.id)
     for i, ids in whose.items():
-        for w in by.get(i, ()):
-            for k in w.keys: out.setdefault(k, {}).setdefault("again" if len(ids) > 1 else "near", set()).update(ids)
+        for k in by.get(i, ()): out.setdefault(k, {}).setdefault("again" if len(ids) > 1 else "near", set()).update(ids)
     for q in others:
         for i in likely_needs(q, passages, rewriter=rewriter):
-            for k in {k for w in by.get(i, ()) for k in w.keys}: out.setdefault(k, {}).setdefault("asked", set()).add(q.id)
+            for k in by.get(i, ()): out.setdefault(k, {}).setdefault("asked", set()).add(q.id)
     return out
 
 def missing_entries(failed:Sequence[PersonaQuery], passages:Iterable[Passage], *, others:Sequence[PersonaQuery]=(),   # questions that did not fail
@@ -136,13 +137,12 @@ def missing_entries(failed:Sequence[PersonaQuery], passages:Iterable[Passage], *
                     known:Synonyms|None=None) -> list[Missing]:     # entries that are there already
     "Dictionary entries that failed questions lack, the strongest evidence first."
     if any(not q.answerable for q in [*failed, *others]): raise ConfigError("답하는 조문이 없는 질문이 섞여 있습니다. answerable인 질문만 주세요.")
-    passages = {p.doc_id: p for p in passages}; r = rewriter or shared_rewriter(); wordings = read_wordings(r.needs); by = {}
-    for w in wordings: by.setdefault(w.need, []).append(w)
+    passages = {p.doc_id: p for p in passages}; r = rewriter or shared_rewriter(); by, means = _learnt(tuple(r.needs))
     asked, used = _asked(failed, others if failed else (), by, passages, r), {w for text in corpus_tokens([p.full_text for p in passages.values()], r._index.tokenizer) for w in text}
     have = {(" ".join(e.key), e.formal) for e in known.entries} if known else set()
-    means, out = _kept(f"associations-{PRIOR}-{ROUNDS}", r.needs, lambda: associate(wordings)) if asked else {}, []
+    out = []
     for key, why in asked.items():
         level = next(x for x in LEVELS if x in why)
         for t, (p, n) in means.get(key, {}).items():
-            if p >= FLOOR and p*(n + PRIOR) >= LEAST and t in used and len(t) > 1 and t not in key.split("/")[0] and (key, t) not in have: out.append(Missing(key, t, round(p, 3), n, level, tuple(sorted(why[level]))))
+            if t in used and t not in key.split("/")[0] and (key, t) not in have: out.append(Missing(key, t, round(p, 3), n, level, tuple(sorted(why[level]))))
     return sorted(out, key=lambda m: (LEVELS.index(m.evidence), -m.p, m.key, m.formal))
