@@ -96,7 +96,7 @@ def dialogue_queries(queries:Sequence[PersonaQuery]) -> list[PersonaQuery]:
 def _concluded(s:_Session, queries:Sequence[PersonaQuery], dialogues:Sequence[Dialogue], reference, components:bool) -> None:
     "Contributions, diagnosis and suggestions of a session whose questions were all asked."
     own = hasattr(s.target, "with_components"); answers = {r["id"]: Exchange.from_dict(r) for r in s.store.rows("answers")}
-    found = ComponentAnalyzer(s.target, passages=s.collection.passages, n_searches=16, n_answers=8, n_turns=6, seed=s.plan.seed).analyze(queries, dialogues, answers=answers).to_dict() if components and own else {"available": False, "reason": "부품을 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "부품의 기여를 재지 않기로 했습니다(--fast).", "measure": None, "n": None, "rows": [], "shapley": None}
+    found = ComponentAnalyzer(s.target, passages=s.collection.passages, n_searches=16, n_answers=8, n_turns=6, seed=s.plan.seed).analyze(queries, dialogues, answers=answers).to_dict() if components and own else {"available": False, "reason": "컴포넌트를 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "컴포넌트의 기여를 재지 않기로 했습니다(--fast).", "measure": None, "n": None, "rows": [], "shapley": None}
     s.store.write("components.json", found)
     diagnosis = FailureAnalyzer(s.collection, reference=reference).diagnose(s.store, target=s.target)
     s.store.write("diagnosis.json", diagnosis.to_dict())

@@ -59,7 +59,7 @@ def improve_session(folder:Path, collection, *, apply:bool=False, rollback:bool=
 def shapley_of(folder:Path, collection, *, seed:int=0, budget:int=64) -> str:
     "Shapley values of the retrieval components on a session's questions, as Markdown; they are put into its components.json, too."
     own, store = OwnPipeline(collection), SessionStore(folder)
-    if (was := store.session)["target"]["kind"] != "own": raise ConfigError(f"{was['id']}: 부품을 켜고 끌 수 없는 체계({was['target']['name']})의 세션입니다. 진단은 'rag-quality report {was['id']}'에 있습니다.")
+    if (was := store.session)["target"]["kind"] != "own": raise ConfigError(f"{was['id']}: 컴포넌트를 켜고 끌 수 없는 체계({was['target']['name']})의 세션입니다. 진단은 'rag-quality report {was['id']}'에 있습니다.")
     found = ComponentAnalyzer(own, passages=collection.passages, seed=seed).shapley(session_queries(folder), budget=budget)
     rows = store.read("components.json", {}) | {"shapley": found.rows(), "shapley_method": found.method}
     atomic_write(Path(folder)/"components.json", json.dumps(rows, ensure_ascii=False, indent=1) + "\n")

@@ -48,9 +48,11 @@ class Examiner:
             why = f"{error.kind}: {error.message}"
             self.store.append("fact_checks", {"id": exchange.id, "performed": True, "passed": None, "abstained": False, "reason": f"답이 없어 확인할 주장이 없습니다 ({why})", "claims": [], "regenerations": 0})
             self._scored(exchange.id, query, None, None); return exchange
-        again = getattr(self.target, "regenerate", None)
-        tries = (lambda _, failed, attempt: again(exchange.query, exchange.answer, [c.text for c in failed])) if again else (lambda *_: None)
-        answer, report, _ = self.checker.check_and_regenerate(query, exchange.answer, tries, max_attempts=self.most, id=exchange.id)
+        again, refuted = getattr(self.target, "regenerate", None), {}
+        def anew(_, failed, attempt):      # what failed once stays out of every later attempt
+            refuted.update((c.text, None) for c in failed)
+            return again(exchange.query, exchange.answer, list(refuted)) if again else None
+        answer, report, _ = self.checker.check_and_regenerate(query, exchange.answer, anew, max_attempts=self.most, id=exchange.id)
         self.store.append("fact_checks", {**report.to_dict(), "can_regenerate": again is not None})
         self._scored(exchange.id, query, answer, report)
         return exchange if answer is exchange.answer else replace(exchange, answer=answer)

@@ -33,7 +33,7 @@ def session_text(folder:Path) -> str:
     lines = [f"질문 {len(d.queries)}개, 대화 {len(d.dialogues)}개, 대상 {d.session.get('target', {}).get('name', '–')}",
              f"성공 {s.k}/{s.n}" + (f" = {s.value:.0%} [{low:.0%}, {high:.0%}]" if s.n else "") + (f" · 맥락 유지 {kept.mean:.0%} (차례 {kept.n_scored}/{n})" if kept.mean is not None else "")]
     found = d.diagnosis or {}
-    lines += [f"의심되는 부품: {x['label']} ({x['reason']})" for x in found.get("suspects", [])[:3]] or [f"의심되는 부품: 없음 ({found.get('suspects_reason') or '진단하지 않음'})"]
+    lines += [f"의심되는 컴포넌트: {x['label']} ({x['reason']})" for x in found.get("suspects", [])[:3]] or [f"의심되는 컴포넌트: 없음 ({found.get('suspects_reason') or '진단하지 않음'})"]
     lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]]
     return "\n".join(lines)
 
@@ -108,8 +108,8 @@ def add(commands) -> None:
     t.add_argument("--endpoint", metavar="주소", help="시험할 챗봇: OpenAI 호환 주소(http://.../v1), 또는 꼴을 적은 JSON 파일. 없으면 우리 파이프라인"); t.add_argument("--model", metavar="이름", help="--endpoint의 모델 이름"); t.add_argument("--stream", action="store_true", help="답을 흘려 받음")
     t.add_argument("--timeout", type=float, default=30., metavar="초", help="질문 하나를 기다릴 시간 (기본: %(default)s)"); t.add_argument("--concurrency", type=int, default=4, metavar="수", help="챗봇에 한꺼번에 물을 수 (기본: %(default)s)")
     t.add_argument("--resume", metavar="세션", help="멈춘 세션을 이어서 함: 이름이나 폴더"); t.add_argument("--out", metavar="폴더", help="이 세션의 파일을 둘 곳 (기본: data/output/test_sessions/<이름>)")
-    t.add_argument("--fast", action="store_true", help="부품의 기여를 재지 않음"); llm_options(t); t.set_defaults(run=test_command)
-    d = commands.add_parser("diagnose", parents=[data_options()], help="세션의 질문으로 부품마다의 기여(Shapley 값)를 잼")
+    t.add_argument("--fast", action="store_true", help="컴포넌트의 기여를 재지 않음"); llm_options(t); t.set_defaults(run=test_command)
+    d = commands.add_parser("diagnose", parents=[data_options()], help="세션의 질문으로 컴포넌트마다의 기여(Shapley 값)를 잼")
     i = commands.add_parser("improve", parents=[data_options()], help="진단에서 나온 제안을 재어 보고, 나아지는 것만 적용")
     i.add_argument("--apply", action="store_true", help="나아진 것을 ./data/config에 남김 (없으면 재어 보기만)"); i.add_argument("--rollback", action="store_true", help="마지막 적용을 바이트까지 되돌림")
     r = commands.add_parser("report", help="세션의 보고서(Markdown)"); r.add_argument("--write", action="store_true", help="report.md로 씀")
