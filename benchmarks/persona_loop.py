@@ -6,7 +6,7 @@ The pipeline of rag_quality on data/hanbit as 30_experiment builds it (rewriting
 (synonyms.json) is the only knowledge that is added to a colloquial question: the bank's wordings and the campus vectors have share 0 and nothing of the bank is asked at query time.
 "full": with the packaged dictionary; "removed": with no entry; "regained": with the entries that `improve_loop` found, tested and kept.
 What the loop may use: questions generated for the ten personas, with the articles that are known to answer them, the colloquial questions of hanbit dev (other families of regulations than test),
-and the bank of wordings as the source of meanings. Half of the needs find improvements, the other half decides. It never reads the packaged dictionary, and no question of hanbit test. The verdict is the colloquial questions of hanbit test. No language model.
+and the bank of wordings as the source of meanings. Half of the needs find improvements; of the other half the questions of hanbit dev decide. It never reads the packaged dictionary, and no question of hanbit test. The verdict is the colloquial questions of hanbit test. No language model.
 Then: harmful patches are planted; and files are compared byte by byte after apply, reject and a kill (SIGKILL) in between.
 """
 import argparse, logging, signal, subprocess, sys, tempfile, time
@@ -99,14 +99,14 @@ def rollbacks(times):
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--slice", action="store_true"); args = ap.parse_args()
     logging.disable(logging.WARNING); start = time.perf_counter(); collection, test = bundled(), bundled().split("test"); make = Build(collection.passages); n = 6 if args.slice else args.queries
-    queries = QueryGenerator(collection).generate_all(None, n, args.seed); print(f"지은 질문 {len(queries)}개 (답이 있는 것 {sum(q.answerable for q in queries)}), {time.perf_counter() - start:.0f}초", flush=True); asked = [*queries, *dev_questions()]
+    queries = QueryGenerator(collection).generate_all(None, n, args.seed); print(f"지은 질문 {len(queries)}개 (답이 있는 것 {sum(q.answerable for q in queries)}), {time.perf_counter() - start:.0f}초", flush=True)
     with tempfile.TemporaryDirectory() as d:
         full_dir, folder, out = Path(d)/"full", Path(d)/"data/config", Path(d)/"data/output"
         for p in (full_dir, folder): p.mkdir(parents=True)
         (full_dir/"synonyms.json").write_bytes(bundle_path("config", "synonyms.json").read_bytes()); (folder/"synonyms.json").write_text(EMPTY); before = files(folder)
         full, removed = ({r: scores_of(make(p), test, r) for r in ("colloquial", "formal")} for p in (full_dir, folder))
-        found = improve_loop(make, asked, collection, config_dir=folder, out=out, seed=args.seed, extra=planted())
-        print(f"찾는 질문 {found.n_train}, 정하는 질문 {found.n_held_out}, {time.perf_counter() - start:.0f}초"); told("정하는 질문 (지은 것)", found.difference); told("지키는 질문 (규정의 말)", found.guard)
+        found = improve_loop(make, queries, collection, people=dev_questions(), config_dir=folder, out=out, seed=args.seed, extra=planted())
+        print(f"찾는 질문 {found.n_train}, 정하는 질문 {found.n_held_out}, {time.perf_counter() - start:.0f}초"); told("정하는 질문 (dev의 구어)", found.difference); told("지키는 질문 (규정의 말)", found.guard)
         for s in found.suggestions: print(f"    {s.id:20} {s.status:9} {s.reason[:88]}  | 고침 {len(s.patch or ())}개")
         now = {r: scores_of(make(folder), test, r) for r in ("colloquial", "formal")}
         print("hanbit test (고를 때 보지 않음), nDCG@10"); told("잃은 것: 사전 있음 → 없음, 구어", difference(full["colloquial"], removed["colloquial"])); told("되찾은 것: 없음 → 한 바퀴 뒤, 구어", difference(removed["colloquial"], now["colloquial"]))
