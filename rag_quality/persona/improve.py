@@ -203,7 +203,7 @@ def improve_loop(make_system:Callable[[Path], object],      # folder of configur
     look = lambda system: (scored(system, held, measure), _guarded(system, held, guard, measure, seed))
     begin = start = look(first); tested = scored(first, test, measure) if test else None; last = first
     for bundle in _bundles([s for s in suggestions if s.patch is not None and s.type != "prompt"]) if not dry_run else ():
-        if len(bundle) > 1: bundle = _chosen(applier, bundle, make_system, train, measure, done)
+        if len(bundle) > 1: bundle = _chosen(applier, bundle, make_system, deciding(train, people), measure, done)
         if not bundle: continue
         changes = applier.apply(*bundle)
         try: after = look(system := make_system(applier.config_dir)); gain, safe = (difference(a, b, measure, seed=seed) for a, b in zip(start, after)); stays, reason = applier.decide(gain, safe)
