@@ -60,7 +60,7 @@ SURE, APART = .72, .3      # cover of a place from which a figure that stands el
 _MOMENT = ("date", "clock", "weekday", "school_year", "cohort", "phase", "term")
 _UP, _DOWN = (">=", ">"), ("<=", "<")
 _NOT_BEYOND = {">": "<=", "<": ">="}
-_NEVER = re.compile(r"\s?(?:을|를)?\s?(?:하여|해)?\s?(?:할|하지|해서는|하여서는|하지는)?\s?(?:수\s?없|못\s?[한하]|아니\s?[한하되된]|않|안\s?[되된돼])")     # '1회를 초과할 수 없다' is '1회까지'
+_NEVER = re.compile(r"\s?(?:을|를)?\s?(?:하여|해)?\s?(?:할|일|하지|해서는|하여서는|하지는)?\s?(?:수\s?없|못\s?[한하]|아니\s?[한하되된]|않|안\s?[되된돼])")     # '1회를 초과할 수 없다' is '1회까지'
 
 @lru_cache(maxsize=4096)
 def figures(text:str) -> tuple[Quantity, ...]:
@@ -110,17 +110,17 @@ def figure_faults(claim:str, place:Place, article:str, asked:str="") -> tuple[li
 
 # %% ../../nbs/persona/08_fact_check_compare.ipynb #fcf2ab7f
 _KINDS = ("office", "post", "body", "document", "place")
-_GENERAL = frozenset("서류 증빙서류 증빙자료 관련서류 제출서류 구비서류 신청서류 증명서류 증명서 증빙 담당부서 관련부서 해당부서 소관부서 구비서류 필요서류 첨부서류 홈페이지 누리집 시스템 담당자 서식 양식 책임자 보호자 대리인".split())
+_GENERAL = frozenset("서류 증빙서류 증빙자료 관련서류 제출서류 구비서류 신청서류 증명서류 증명서 증빙 담당부서 관련부서 해당부서 소관부서 필요서류 첨부서류 홈페이지 누리집 시스템 담당자 서식 양식 책임자 보호자 대리인".split())
 _BESIDE = re.compile(r"이상과|이하와|미만과|초과와")
 _flat = lambda text: re.sub(r"[\s·ㆍ]", "", text)
 
 def _coordinated(name:str, head:str) -> list[str]:
-    "'산업문화·부동산대학원' names two: each with the head."
+    "'경영·교육대학원' names two: each with the head."
     parts = re.split(r"[·ㆍ]", "".join(name.split()))
     return [p if p.endswith(head) else p + head for p in parts] if len(parts) > 1 and all(len(p) > 1 for p in parts) else [name]
 
 def _with_more(plain:str, flat:str, theirs:Sequence[Name]) -> bool:
-    "Is it a name of the article with a word before it that the article also has: '외부용 사용신청서' of '외부용' and '사용신청서'?"
+    "Is it a name of the article with a word before it that the article also has: '단체용 열람신청서' of '단체용' and '열람신청서'?"
     for x in theirs:
         own = _flat(x.text)
         if len(own) >= 4 and own != x.head and plain.endswith(own) and len(plain) > len(own):

@@ -97,7 +97,7 @@ def _whole(answer:str, c:Citation, rules:Rulebook) -> Citation:
     return replace(c, regulation=longer) if longer and _stem(longer) in rules.names else c
 
 def _closing(text:str, c:Cited, cites) -> list[tuple[Citation, bool]]:
-    "The sources in brackets right after a claim, before the next one says a word: '... 허가되고 [제4조] 기간은 ...'."
+    "The sources in brackets right after a claim, before the next one says a word: '... 승인되고 [제4조] 기한은 ...'."
     after = [x for x in cites if c.claim.end <= x.start < c.claim.end + 40]; out, at = [], c.claim.end
     for x in after:
         if not re.fullmatch(r"[\s,;·]*(?:[\[(「]\s*)?", text[at:x.start].replace("]", "").replace(")", "")) or text[max(0, x.start-2):x.start].strip()[-1:] not in ("[", "(", "「", ",") or "\n" in text[at:x.start]: break

@@ -91,7 +91,7 @@ def _key(c:Cited, rules:Rulebook) -> tuple:
     "What puts a claim before others: a doubt at first sight, then figures, a citation, names, length."
     return _doubtful(c, rules), len(figures(c.text)) > 0, len(c.cites) > 0, any(n.kind in ("office", "post", "body", "document") for n in find_names(c.text)), len(c.text)
 
-THIN = 3     # content words below which a sentence without a figure, a name or a source says too little to be checked: '네, 신청하실 수 있어요.'
+THIN = 3     # content words below which a sentence without a figure, a name or a source says too little to be checked: '네, 가능합니다.'
 
 _LIGHT = frozenset("수 있 없 것 하 되 때 경우".split())
 
