@@ -7,7 +7,7 @@ DIR is a BEIR folder (corpus.jsonl, queries.jsonl, qrels/) whose queries say the
    fusion. Its numbers were chosen on these queries, so the nested cross-validation by need (five folds, ten splits) is printed beside it: that is the figure.
    Formal queries go through the same retriever, which hands them to its base. Targets: colloquial 0.82, formal no lower than its base.
 `--faults`: what a misbehaving model does to the rankings (fake servers on 127.0.0.1): every fault must leave the offline ranking, with a reason.
-`--slice`: twenty needs, fewer faults.
+`--slice`: ten needs, fewer faults.
 """
 import argparse, itertools, json, os, statistics, sys, time
 from dataclasses import replace
@@ -195,7 +195,7 @@ def main():
     try: collection = load_collection(args.path).split(args.split)
     except RagQualityError as e: print(e, file=sys.stderr); return 2
     if not collection.judged: print(f"판정된 질의가 없습니다: {args.path}", file=sys.stderr); return 2
-    if args.slice: collection = cut(collection, 20)
+    if args.slice: collection = cut(collection, 10)
     if args.faults: return 0 if faults(collection, args.slice) else 1
     offline(collection)
     files = [args.replies] if args.replies else sorted(args.path.glob("llm_rewrites*.jsonl"))

@@ -136,7 +136,7 @@ def main(argv):
     for name in ("--fit", "--slice", "--routes"): ap.add_argument(name, action="store_true")
     args = ap.parse_args(argv)
     if args.data and not args.data.is_dir(): print(f"폴더가 없습니다: {args.data}"); return 2
-    collection = bundled(); found = cases(collection, 60 if args.slice else None)
+    collection = bundled(); found = cases(collection, 30 if args.slice else None)
     if args.fit: save_config("grading", fit([c for c in found if c["split"] == "dev"])); print("data/config/grading.json을 썼습니다")
     grader = PassageGrader(collection.passages)
     for split in ("dev", "test"):

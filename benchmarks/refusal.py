@@ -115,7 +115,7 @@ def main(argv):
     args = ap.parse_args(argv)
     if args.data and not args.data.is_dir(): print(f"폴더가 없습니다: {args.data}"); return 2
     talk()
-    collection = bundled(); found = cases(collection, 90 if args.slice else None); dev, test = ([c for c in found if c["split"] == s] for s in ("dev", "test"))
+    collection = bundled(); found = cases(collection, 45 if args.slice else None); dev, test = ([c for c in found if c["split"] == s] for s in ("dev", "test"))
     if args.fit:
         save_config("relevance_calibration", fit(dev, RelevanceScorer(collection.passages, config=scorer_config()), args.k)); print("data/config/relevance_calibration.json을 썼습니다")
     scorer = KnowingScorer(collection.passages)     # what `Assistant` decides by

@@ -78,7 +78,7 @@ def main():
     args = ap.parse_args()
     if args.folder and not args.folder.is_dir(): sys.exit(f"no such folder: {args.folder}")
     commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], []
-    beside = [c for c in commands if args.slice and c[0] not in ALONE]
+    beside = [c for c in commands[::-1] if args.slice and c[0] not in ALONE]      # the long ones are last in the list
     with ThreadPoolExecutor(2) as pool:
         for command, right, said, seconds in pool.map(lambda c: measured(c, quiet=True), beside):
             print(f"== {' '.join(command)} ({seconds:.0f} s)\n{said}", end="", flush=True)
