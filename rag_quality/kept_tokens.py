@@ -41,7 +41,7 @@ def unpack_tokens(saved) -> dict[str, tuple[Token, ...]]:
 def kept_tokens(passages:Iterable[Passage]) -> Iterator[int]:
     "While open, analyses of text that stands in the passages come from the cache, and new ones are added at the end; how many there were."
     texts = [p.full_text for p in passages]; key = corpus_key(texts)
-    if not key or formality.kept: yield 0; return
+    if not key or formality.seen is not None: yield 0; return
     there = unpack_tokens(cache_load("kept-tokens", key)); formality.kept.update(there); formality.seen = []
     try: yield len(there)
     finally:

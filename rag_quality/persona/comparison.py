@@ -138,6 +138,7 @@ def _spoken_of(name:str, head:str, article:str, theirs:Sequence[Name]) -> bool:
     core = plain[:-len(head)] if plain.endswith(head) else ""
     return len(core) >= 2 and core in flat and head in flat
 
+# %% ../../nbs/persona/08_fact_check_compare.ipynb #c5e9f1a3
 _BEFORE = frozenset("때 시 등 및 후 뒤 전 각 외 내 중 다음 이후 이전 반면 다만 단 또는 혹은 그리고 그러나 하지만 특히 결국".split())
 
 def _apart(word:str) -> bool: "'때 증명서', '내면 위원회': the first word is no part of the name."; return word in _BEFORE or tokens(word)[-1].tag[0] in "JE"

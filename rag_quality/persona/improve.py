@@ -34,7 +34,7 @@ ENOUGH = 40      # questions of people that can decide without generated ones
 
 def deciding(held:Sequence[PersonaQuery], people:Iterable[PersonaQuery]) -> list[PersonaQuery]:
     "Of the held-out questions those that decide: the ones that people asked, where there are enough; else all."
-    theirs = {q.id for q in people}; some = [q for q in held if q.id in theirs]
+    theirs = {(q.id, q.text) for q in people}; some = [q for q in held if (q.id, q.text) in theirs]
     return some if len(some) >= ENOUGH else list(held)
 
 # %% ../../nbs/persona/12_improve.ipynb #6d285589
