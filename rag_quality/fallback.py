@@ -65,7 +65,7 @@ def office_of(passages:Iterable["str|Passage"], *, least:int=1) -> tuple[str, st
     for n, p in enumerate(passages):
         s = source_of(p)
         if s.addendum: continue
-        for name in {x.text for x in find_names(s.body[:4000]) if x.kind == "office" and len(x.core) >= 2 and x.head in ("팀", "과", "처", "센터", "실", "지원실", "행정실", "사무국", "사무처", "교학과", "교학팀", "상담실", "보건진료소", "지원단", "사업단", "협력단", "단", "국")}:
+        for name in dict.fromkeys(x.text for x in find_names(s.body[:4000]) if x.kind == "office" and len(x.core) >= 2 and x.head in ("팀", "과", "처", "센터", "실", "지원실", "행정실", "사무국", "사무처", "교학과", "교학팀", "상담실", "보건진료소", "지원단", "사업단", "협력단", "단", "국")):
             count[name] += 1/(n+1); where.setdefault(name, s.label)
     if not count: return None
     best = max(count, key=lambda x: (count[x], -list(where).index(x)))

@@ -4,7 +4,7 @@ usage: python tools/nb_run.py [--check] [--timeout SECONDS] [--jobs N] [NOTEBOOK
 
 Without names: every notebook of nbs/ but those under nbs/studies (long runs, executed by `make studies`).
 Honours `#| eval: false` and a front matter `skip_exec: true`. `--check` writes nothing and fails where a re-run prints
-another text than the stored one (pictures are not compared; a decimal may differ by 0.005 or 2 %, a p-value by 0.05: the word vectors of
+another text than the stored one (pictures are not compared; a decimal may differ by 0.005, 2 % or one in its second or later digit, a p-value by 0.05: the word vectors of
 Kiwi differ in the fourth digit from one maker of processors to another). `--imported` runs each exported cell as an import of what it defines, so
 that the cells that follow exercise the module itself (this is what coverage is measured on); it implies `--check`.
 """
@@ -63,7 +63,7 @@ def same_text(old, new):
     if words[0] != words[1]: return False
     for x, y in zip(xs, ys):
         a, b = float(x[0]), float(y[0])
-        allowed = 0.05 if re.search(r"\bp(?: =)? *$", old[:x.start()][-6:]) else max(0.0051, 0.02*abs(a))
+        allowed = 0.05 if re.search(r"\bp(?: =)? *$", old[:x.start()][-6:]) else max(0.0051, 0.02*abs(a), 1.01*10.0**-max(2, len(x[0].partition(".")[2].partition("e")[0])))
         if abs(a - b) > allowed: return False
     return True
 

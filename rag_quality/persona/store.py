@@ -164,7 +164,14 @@ def _open(cls, folder:str|os.PathLike) -> "SessionStore":
     if before.get("status") != "finished": store._begun = time.monotonic(); store._save({**before, "status": "running", "ended_at": None})
     return store
 
-SessionStore.create, SessionStore.open = classmethod(_create), classmethod(_open)
+def _beside(cls, folder:str|os.PathLike) -> "SessionStore":
+    "The session that another process of ours is writing: rows may be added beside it. `ConfigError` where nobody is writing."
+    store = cls(folder); lock = FolderLock(folder)
+    if not lock.held(): raise ConfigError(f"{store.session.get('id')}: 쓰는 프로세스가 없습니다. SessionStore.open으로 여세요.")
+    store._lock = lock
+    return store
+
+SessionStore.create, SessionStore.open, SessionStore.beside = classmethod(_create), classmethod(_open), classmethod(_beside)
 
 # %% ../../nbs/persona/13_store.ipynb #6907b283
 def _writing(self):
@@ -198,11 +205,16 @@ def _write(self, name:str, value:object) -> Path:
 SessionStore._writing, SessionStore._save, SessionStore._mask, SessionStore.append, SessionStore.update, SessionStore.write = _writing, _save, _mask, _append, _update, _write
 
 # %% ../../nbs/persona/13_store.ipynb #047b1e63
+def _sort(self) -> dict[str, int]:
+    "Sort every file by id; how many rows each has."
+    self._writing()
+    with self._guard: return {k: sort_rows(self.path(k), keys) for k, keys in FILES.items() if self.path(k).is_file()}
+
 def _finish(self, status:str="finished", **fields) -> dict:
     "Sort every file by id, count, and say so in session.json."
     self._writing()
     with self._guard:
-        counts = {k: sort_rows(self.path(k), keys) for k, keys in FILES.items() if self.path(k).is_file()}
+        counts = self.sort()
         counts |= {"dialogues": len({r.get("scenario") for r in self.rows("turns")}), "errors": sum(bool(r.get("error")) for k in ("answers", "turns") for r in self.rows(k))}
         if status == "finished": (self.folder / "exchanges.jsonl").unlink(missing_ok=True)
         return self.update(status=status, ended_at=_now(), counts=counts, **fields)
@@ -226,7 +238,7 @@ def _recorded(self, ask:Callable, names:tuple=("answers", "turns")) -> Callable:
         return got
     return asked
 
-SessionStore.finish, SessionStore.close, SessionStore.recorded = _finish, _close, _recorded
+SessionStore.sort, SessionStore.finish, SessionStore.close, SessionStore.recorded = _sort, _finish, _close, _recorded
 SessionStore.__enter__, SessionStore.__exit__ = lambda self: self, lambda self, *exc: self.close()
 
 # %% ../../nbs/persona/13_store.ipynb #554b54ef
