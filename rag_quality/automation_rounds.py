@@ -87,12 +87,11 @@ def serve(stdin=None, stdout=None) -> None:
             pickle.dump(said, out); out.flush()
 
 # %% ../nbs/20_persona_rounds.ipynb #2625c61b
-class Beside:
-    "A second process with our own pipeline over the same collection, which works for a session; use as a context."
-    def __init__(self, collection, **options):       # options: of `Rounds`
-        self._given, self._process, self._left, self._back = (collection, options), None, deque(), queue.Queue()
+class _Process:
+    "The other process: started, spoken to, ended."
+    def __init__(self, *given): self._given, self._process = given, None
 
-    def __enter__(self) -> "Beside":
+    def __enter__(self):
         self._limits = threadpool_limits(1)          # two processes on two cores: threads of the matrix library would only wait for each other
         self._process = subprocess.Popen([sys.executable, "-c", "from rag_quality.automation_rounds import serve; serve()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          env={**os.environ, "TQDM_DISABLE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}, start_new_session=True)
@@ -113,6 +112,12 @@ class Beside:
         self._sender.join(); self._send((what, given))
         try: return pickle.load(self._process.stdout)
         except (EOFError, OSError, ValueError, pickle.UnpicklingError): return False, "다른 프로세스가 죽었습니다"
+
+# %% ../nbs/20_persona_rounds.ipynb #c59bd173
+class Beside(_Process):
+    "A second process with our own pipeline over the same collection, which works for a session; use as a context."
+    def __init__(self, collection, **options):       # options: of `Rounds`
+        super().__init__(collection, options); self._left, self._back = deque(), queue.Queue()
 
     def _talks(self) -> None:
         while True:

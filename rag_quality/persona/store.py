@@ -166,9 +166,8 @@ def _open(cls, folder:str|os.PathLike) -> "SessionStore":
 
 def _beside(cls, folder:str|os.PathLike) -> "SessionStore":
     "The session that another process of ours is writing: rows may be added beside it. `ConfigError` where nobody is writing."
-    store = cls(folder); lock = FolderLock(folder)
-    if not lock.held(): raise ConfigError(f"{store.session.get('id')}: 쓰는 프로세스가 없습니다. SessionStore.open으로 여세요.")
-    store._lock = lock
+    store = cls(folder); store._lock = FolderLock(folder)
+    if not store._lock.held(): raise ConfigError(f"{store.session.get('id')}: 쓰는 프로세스가 없습니다. SessionStore.open으로 여세요.")
     return store
 
 SessionStore.create, SessionStore.open, SessionStore.beside = classmethod(_create), classmethod(_open), classmethod(_beside)
@@ -207,12 +206,10 @@ SessionStore._writing, SessionStore._save, SessionStore._mask, SessionStore.appe
 # %% ../../nbs/persona/13_store.ipynb #047b1e63
 def _sort(self) -> dict[str, int]:
     "Sort every file by id; how many rows each has."
-    self._writing()
-    with self._guard: return {k: sort_rows(self.path(k), keys) for k, keys in FILES.items() if self.path(k).is_file()}
+    with self._guard: self._writing(); return {k: sort_rows(self.path(k), keys) for k, keys in FILES.items() if self.path(k).is_file()}
 
 def _finish(self, status:str="finished", **fields) -> dict:
     "Sort every file by id, count, and say so in session.json."
-    self._writing()
     with self._guard:
         counts = self.sort()
         counts |= {"dialogues": len({r.get("scenario") for r in self.rows("turns")}), "errors": sum(bool(r.get("error")) for k in ("answers", "turns") for r in self.rows(k))}
