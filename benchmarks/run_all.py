@@ -15,6 +15,7 @@ PERSONA = ["persona_context.py", "persona_fact_check.py", "persona_ladder.py", "
 
 def own(small):
     "Benchmarks that need nothing from outside."
+    yield ["hanbit.py"]
     yield ["conjugation.py"]
     yield ["transformation.py"]
     yield ["speed.py", *(["--slice"] if small else [])]

@@ -8,7 +8,7 @@ __all__ = ['parser', 'main']
 # %% ../nbs/90_cli.ipynb #d991cc74
 import argparse, os, sys
 
-from . import __version__, cli_ask, cli_explain, cli_judge, cli_measure, cli_test, cli_tune
+from . import __version__, cli_ask, cli_benchmark, cli_explain, cli_judge, cli_measure, cli_test, cli_tune
 
 # %% ../nbs/90_cli.ipynb #df5fb580
 class _Parser(argparse.ArgumentParser):
@@ -28,6 +28,7 @@ def parser() -> argparse.ArgumentParser:
     cli_judge.add(commands)
     cli_test.add(commands)
     cli_tune.add(commands)
+    cli_benchmark.add(commands)
     return top
 
 # %% ../nbs/90_cli.ipynb #ce7344f5

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .core import ConfigError, DataError, import_extra, progress
-from .data import Collection
+from .data import Collection, warn_of_test
 from .encoders import load_encoder
 from .faiss_index import DEVICES, KINDS, VectorIndex
 from .fusion_weight import check_grid, normalization_name
@@ -170,7 +170,7 @@ def sweep(collection:Collection, *, encoders=("kiwi",), tokenizers=("kiwi",),   
     import pandas as pd
     if engine not in ("local", "ray"): raise ConfigError(f"engine={engine!r}: 'local', 'ray' 가운데 하나를 주세요.")
     if not isinstance(latency, (int, np.integer)) or latency < 0: raise ConfigError(f"latency={latency!r}: 시간을 잴 질의의 수, 또는 재지 않는다는 0을 주세요.")
-    part = collection.split(split); models, cuts = named(encoders, "encoders"), named(tokenizers, "tokenizers")
+    warn_of_test(collection, split, "훑기"); part = collection.split(split); models, cuts = named(encoders, "encoders"), named(tokenizers, "tokenizers")
     plan, specs = make_plan(part, cuts, bm25, normalizations, weights, ks, measures, depth, device, memory_mb, seed), dense_specs(models, dims, pca, quantisation, index)
     texts, asked = [p.full_text for p in part.passages], [q.text for q in part.judged]
     with (RayCluster(address) if engine == "ray" else Local()) as run:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .core import ConfigError, Passage, progress
-from .data import Collection
+from .data import Collection, warn_of_test
 from .formality import detect_formality
 from .fusion import NORMALIZATIONS
 from .fusion_weight import curve_of, normalize_rows, rank_measure
@@ -86,7 +86,7 @@ def score_queries(collection:Collection, *, encoder="kiwi", split:str|None=None,
                   bm25:BM25Index|None=None, store:VectorStore|None=None, # where they are built already
                   block:int=50) -> TuneScores:
     "Search every judged query once; its score at every weight, with its features."
-    part, m = collection.split(split), rank_measure(measure)
+    warn_of_test(collection, split, "무게 고르기"); part, m = collection.split(split), rank_measure(measure)
     queries = [q for q in part.judged if m.relevant(part.qrels[q.query_id])]
     if len(queries) < 2: raise ConfigError(f"{collection.name}의 {split or '전체'}에 판정된 질의가 {len(queries)}건입니다. 무게를 고르려면 관련 조문이 있는 질의가 여럿 있어야 합니다.")
     bm25, store = bm25 or BM25Index(collection.passages), store or VectorStore(collection.passages, encoder)
