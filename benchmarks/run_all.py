@@ -2,10 +2,10 @@
 
 usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice]
 Without a folder only what the repository itself holds is measured. The sets and where they come from: benchmarks/README.md.
-`--slice` runs a small part of each on the bundled collection, two at a time, so that the scripts can't rot; those that hold a time run alone.
+`--slice` runs a small part of each on the bundled collection so that the scripts can't rot: in two processes, each of which loads the library once; those
+that hold a time run alone.
 """
-import argparse, subprocess, sys, time
-from concurrent.futures import ThreadPoolExecutor
+import argparse, contextlib, io, json, logging, os, runpy, subprocess, sys, time, traceback
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -67,28 +67,46 @@ def external(folder):
 
 ALONE = ("speed.py", "llm_faults.py", "persona_endpoints.py")      # a busy machine would fail them
 
-def measured(command, quiet=False) -> tuple:
-    "(command, did it succeed, what it printed, seconds)."
-    start = time.perf_counter(); script, *rest = command
-    done = subprocess.run([sys.executable, HERE/script, *rest], text=True, **(dict(stdout=subprocess.PIPE, stderr=subprocess.STDOUT) if quiet else {}))
-    return command, done.returncode == 0, done.stdout or "", time.perf_counter() - start
+def measured(command) -> bool:
+    "Run one in a process of its own; did it succeed?"
+    script, *rest = command
+    return subprocess.run([sys.executable, HERE/script, *rest]).returncode == 0
+
+def in_this_process(command) -> tuple[bool, str]:
+    "(did it succeed, what it printed): the script run as its own main, with the environment put back after it."
+    script, *rest = command; out, argv, environ, place = io.StringIO(), sys.argv, dict(os.environ), os.getcwd()
+    sys.argv = [str(HERE/script), *rest]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        try: code = 0; runpy.run_path(str(HERE/script), run_name="__main__")
+        except SystemExit as e: code = e.code or 0
+        except Exception: code = 1; traceback.print_exc(file=out)
+    sys.argv = argv; os.environ.clear(); os.environ.update(environ); os.chdir(place); logging.disable(logging.NOTSET); logging.getLogger("rag_quality").setLevel(logging.NOTSET)
+    if not isinstance(code, int): out.write(f"{code}\n")
+    return not code, out.getvalue()
+
+def some(commands) -> int:
+    "Run these one after the other in this process, each with its time; how many failed."
+    bad = 0; sys.path.insert(0, str(HERE))
+    for command in commands:
+        start = time.perf_counter(); right, said = in_this_process(command); bad += not right
+        print(f"== {' '.join(map(str, command))} ({time.perf_counter() - start:.0f} s)\n{said}{'' if right else 'FAILED ' + ' '.join(map(str, command)) + chr(10)}", end="", flush=True)
+    return bad
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("folder", nargs="?", type=Path); ap.add_argument("--slice", action="store_true")
+    ap.add_argument("folder", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--some", help=argparse.SUPPRESS)
     args = ap.parse_args()
     if args.folder and not args.folder.is_dir(): sys.exit(f"no such folder: {args.folder}")
     commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], []
-    beside = [c for c in commands[::-1] if args.slice and c[0] not in ALONE]      # the long ones are last in the list
-    with ThreadPoolExecutor(2) as pool:
-        for command, right, said, seconds in pool.map(lambda c: measured(c, quiet=True), beside):
-            print(f"== {' '.join(command)} ({seconds:.0f} s)\n{said}", end="", flush=True)
-            if not right: failed.append(command)
+    if args.some: return bool(some(json.loads(args.some)))
+    beside = [c for c in commands[::-1] if args.slice and c[0] not in ALONE]
+    halves = [subprocess.Popen([sys.executable, __file__, "--some", json.dumps(beside[i::2])]) for i in (0, 1) if beside[i::2]]
+    if any([p.wait() for p in halves]): failed.append(["one of those above"])
     for command in commands:
         if command in beside: continue
-        print(f"== {' '.join(command)}", flush=True)
-        if not measured(command)[1]: failed.append(command)
-    for command in failed: print(f"FAILED {' '.join(command)}")
+        print(f"== {' '.join(map(str, command))}", flush=True)
+        if not measured(command): failed.append(command)
+    for command in failed: print(f"FAILED {' '.join(map(str, command))}")
     return 1 if failed else 0
 
 if __name__ == "__main__": sys.exit(main())

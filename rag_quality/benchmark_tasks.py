@@ -46,7 +46,7 @@ def mean_figure(task:str, part:str, measure:str, values:Mapping[str, "float|None
 
 def resampled_figure(task:str, part:str, measure:str, rows:Sequence[tuple], units:Sequence[str], statistic:Callable[[np.ndarray], "float|None"], *, resamples:int=1000, method:str="rules") -> Figure:
     "A statistic of rows that is no mean (F1, AUROC, a ratio of sums): percentile bootstrap over units."
-    rows = np.array(rows, float).reshape(len(rows), -1); at: dict[str, list[int]] = {}
+    rows = np.array(rows, float).reshape(len(rows), -1) if len(rows) else np.zeros((0, 2)); at: dict[str, list[int]] = {}
     for i, u in enumerate(units): at.setdefault(u, []).append(i)
     groups, rng, draws = [np.array(v) for v in at.values()], np.random.default_rng(0), []
     value = statistic(rows) if len(rows) else None

@@ -98,6 +98,7 @@ class Collection:
         return (f"Collection({self.name!r}: 조문 {len(self.passages):,}, 질의 {len(self.queries):,}, 판정된 질의 {len(self.judged):,}, "
                 f"나눔 {({k: len(v) for k, v in self.splits.items()})})")
 
+# %% ../nbs/01_data.ipynb #279f2e92
 def _some(self, every:int) -> "Collection":
     "Every n-th need (the queries of one `metadata['pair']`; else every n-th query), for a quick look over the same corpus."
     if every < 1: raise ConfigError(f"every={every}: 1 이상이어야 합니다.")
