@@ -99,12 +99,12 @@ def transformation(bench:Benchmark, transform:Callable[[str], str]|None=None   #
 # %% ../nbs/50_benchmark_tasks.ipynb #df6bb6d6
 def refusal_cases(bench:Benchmark, search:Callable, scorer:KnowingScorer, *, k:int=5, most:int|None=None) -> list[tuple]:
     "(register, need, kind, refused) of each case; `scorer.score_context` below 0.5 refuses, and so does a talk that needs no looking up."
-    kinds, out = {n.id: n.unanswerable for n in bench.needs}, []
+    kinds, out, by = {n.id: n.unanswerable for n in bench.needs}, [], {p.doc_id: p for p in bench.collection.passages}
     for q in bench.collection.queries[:most]:
         need, register = q.metadata["pair"], q.metadata["register"]
         if not kinds[need] and q.query_id.endswith("-d"): continue
         found = search(q.text, 8*k); answers = {d for d, g in bench.collection.qrels.get(q.query_id, {}).items() if g > 0}
-        hits, also = [p for p, _ in getattr(found, "hits", found)], getattr(found, "text", None)
+        hits, also = [by.get(p, p) if isinstance(p, str) else p for p, _ in getattr(found, "hits", found)], getattr(found, "text", None)
         def refused(s, hits): return not needs_retrieval(q.text).needed or s.score_context(q.text, hits[:k], also=also).score < .5
         out.append((register, need, kinds[need] or "answerable", refused(scorer, hits)))
         if answers: out.append((register, need, "withheld", refused(scorer.without(sorted(answers)), [p for p in hits if p.doc_id not in answers])))
