@@ -11,7 +11,9 @@ def readme() -> str:
     nb = nbformat.read(ROOT/"nbs/index.ipynb", as_version=4)
     nb.cells = [c for c in nb.cells if not re.search(r"^#\|\s*hide", c.source, re.M)]
     for c in nb.cells:
-        if c.cell_type == "code": c.source = re.sub(r"^#\|.*\n?", "", c.source, flags=re.M)
+        if c.cell_type != "code": continue
+        c.source = re.sub(r"^#\|.*\n?", "", c.source, flags=re.M)
+        c.outputs = [o for o in c.outputs if o.get("name") != "stderr"]          # what is logged is no part of the result
     nb.metadata.language_info = {"name": "python"}
     text, _ = MarkdownExporter().from_notebook_node(nb)
     text = re.sub(r"<style scoped>.*?</style>\s*", "", text, flags=re.S)
