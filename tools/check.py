@@ -3,7 +3,7 @@
 clean      nbdev_export, nbdev_clean and README leave no difference
 rules      tools/check_notebooks.py
 tests      nbdev_test on one notebook of each phase; `check.py tests-all` runs it on all (minutes)
-coverage   every cell of every notebook: nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed
+coverage   every cell of every notebook but the few of LONG (`tests-all` runs these, too): nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed
 wheel      the wheel, in an empty environment, answers from another folder
 bench      a small slice of each benchmark
 """
@@ -44,11 +44,14 @@ def tests(): sh("nbdev_test", "--n_workers", "2", "--do_print", "--file_re", SAM
 
 def tests_all(): sh("nbdev_test", "--n_workers", "2", "--do_print")
 
+# a minute and more each; what they export is executed by other notebooks
+LONG = ("08_relevance", "16_expansion_hyde", "16_rerank", "17_grading_scores", "30_ablation")
+
 def coverage():
     for old in ROOT.glob(".coverage*"):
         if old.name != ".coveragerc": old.unlink()
     # the parent only starts kernels: what is measured is in them
-    sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--imported", "--jobs", "2")
+    sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--imported", "--jobs", "2", "--leave", *LONG)
     sh("coverage", "combine", "--rcfile=.coveragerc", "--quiet")
     sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
 
