@@ -1,7 +1,7 @@
 """Answers without a language model: how much is answered, is it in the articles, does it hold what was asked for, are the right articles cited?
 
 usage: python benchmarks/answering.py [DATA] [--slice] [--formal] [--limit N] [--show N]
-Without DATA: the bundled test half. With DATA (a folder that holds regs/): its dev half too. `--slice`: 40 formal queries of the bundled test half.
+Without DATA: the bundled test half. With DATA (a folder that holds regs/): its dev half too. `--slice`: 20 formal queries of the bundled test half.
 Retrieval: the default pipeline. Key facts are held where a sentence (or two) of the answer covers a fact as far as `claims.align` says, .6 or more, without a difference.
 """
 import argparse, json, statistics, sys, time
@@ -71,7 +71,7 @@ def main():
     args = ap.parse_args()
     hanbit, needs = bundled("hanbit"), rows(bundle_path("hanbit", "needs.jsonl"))
     queries = [q for q in hanbit.queries if needs[q.query_id.rsplit("-", 1)[0]]["split"] == args.split]
-    if args.slice: queries = [q for q in queries if q.query_id.endswith("-f")][:40]
+    if args.slice: queries = [q for q in queries if q.query_id.endswith("-f")][:20]
     def asked(queries): return [q for q in queries if q.query_id.endswith("-f") or not args.formal][:args.limit]
     measure(f"hanbit {args.split}", hanbit, needs, asked(queries), args.show)
     if args.data and not args.slice:

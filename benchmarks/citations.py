@@ -58,7 +58,7 @@ def main(argv):
     args = ap.parse_args(argv); data = args.data or bundle_path("hanbit")
     if (data/"regs").is_dir(): data = data/"regs"     # the folder that holds it will do, too
     if not (data / "needs.jsonl").is_file(): print(f"파일이 없습니다: {data / 'needs.jsonl'}", file=sys.stderr); return 2
-    needs = [n for n in read(data / "needs.jsonl") if n.get("answer") and n.get("relevant")][::12 if args.slice else 1]
+    needs = [n for n in read(data / "needs.jsonl") if n.get("answer") and n.get("relevant")][::30 if args.slice else 1]
     corpus = {d["_id"]: f"{d['title']}\n{d['text']}" for d in read(data / "corpus.jsonl")}
     plain = [[corpus[d] for d in n["relevant"] if d in corpus] for n in needs]; index = BM25Index([Passage(k, v) for k, v in corpus.items()])
     more = []

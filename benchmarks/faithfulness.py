@@ -10,20 +10,15 @@ import argparse, json, random, sys, time, unicodedata
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
 
 from rag_quality.calibration import contrast_pairs
 from rag_quality.faithfulness import FaithfulnessValidator
+from rag_quality.metrics import auroc, number
 
 T = .6
 
 
 def rows(path, limit=None): return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip()][:limit]
-
-
-def auroc(score, positive):
-    positive = np.asarray(positive, bool); ranks, n1 = rankdata(score), int(positive.sum()); n0 = len(ranks) - n1
-    return (ranks[positive].sum() - n1*(n1+1)/2) / (n1*n0) if n1 and n0 else float("nan")
 
 
 def interval(hits, n_boot=2000):
@@ -43,7 +38,7 @@ def regs(v, folder, limit, errors):
         for kind, text in (("answer", n["answer"]), ("faithful", n["faithful"]), *((u["kind"], u["text"]) for u in n["unfaithful"])): found.append((kind, worst(v.validate_answer(text, context)), bool(v.validate_answer(text, context).ungrounded_claims), n["need"], text))
     kind, score, flagged = (np.array([f[i] for f in found]) for i in range(3)); right = np.isin(kind, ["answer", "faithful"])
     print(f"regs (참고 답과 충실한 바꿔 말하기 {right.sum()}개, 거짓 하나가 든 답 {(~right).sum()}개; 배운 자료와 같은 절반)")
-    print(f"  AUROC {auroc(score, right):.3f} (목표 0.85)  균형 정확도 {((score[right] >= T).mean() + (score[~right] < T).mean())/2:.3f} (목표 0.80)")
+    print(f"  AUROC {number(auroc(score, right))} (목표 0.85)  균형 정확도 {((score[right] >= T).mean() + (score[~right] < T).mean())/2:.3f} (목표 0.80)")
     for name, kinds, target in (("수·조문·일반화", ("number", "article", "generalisation"), .95), ("부정", ("negation",), .85), ("이름", ("entity",), .80), ("조건", ("condition",), .60), ("없는 내용", ("unsupported",), .80)):
         print(f"  찾음 {name:10} {interval(flagged[np.isin(kind, kinds)])}  목표 {target}")
     for name in ("faithful", "answer"): print(f"  헛울림 {name:8} {interval(flagged[kind == name])}  목표 0.15 이하")
@@ -63,8 +58,8 @@ def realrag(v, path, limit):
             seg.append((min((c.score for c in result.claims if start <= c.start < start + len(s)), default=.5) if start >= 0 else .5, label == "S")); mine.append(label == "S")
         if mine: ans.append((worst(result), result.score or 0., all(mine), np.mean(mine) >= .5, np.mean([c.score for c in result.claims] or [.5])))
     s, a = np.array(seg, float), np.array(ans, float)
-    print(f"realrag  조각 AUROC (S와 P/U/C) {auroc(s[:, 0], s[:, 1] > 0):.3f} (n {len(s)}, 목표 0.82)")
-    print(f"  답 AUROC (n {len(a)}, 목표 0.80): 가장 낮은 주장 {auroc(a[:, 0], a[:, 2] > 0):.3f}, 점수의 평균 {auroc(a[:, 4], a[:, 2] > 0):.3f} (모두 S인 답), 평균으로 절반 넘게 S인 답 {auroc(a[:, 4], a[:, 3] > 0):.3f}")
+    print(f"realrag  조각 AUROC (S와 P/U/C) {number(auroc(s[:, 0], s[:, 1] > 0))} (n {len(s)}, 목표 0.82)")
+    print(f"  답 AUROC (n {len(a)}, 목표 0.80): 가장 낮은 주장 {number(auroc(a[:, 0], a[:, 2] > 0))}, 점수의 평균 {number(auroc(a[:, 4], a[:, 2] > 0))} (모두 S인 답), 평균으로 절반 넘게 S인 답 {number(auroc(a[:, 4], a[:, 3] > 0))}")
 
 
 def nli(v, path, limit):
@@ -75,7 +70,7 @@ def nli(v, path, limit):
 
 def contrast(v, limit):
     pairs = contrast_pairs("test")[:limit]; same = np.array([p["label"] == "same" for p in pairs]); score = np.array([worst(v.validate_answer(p["a"], [p["b"]])) for p in pairs])
-    print(f"contrast/test  AUROC {auroc(score, same):.3f}, 거짓을 찾음 {interval(score[~same] < T)}, 참에 울림 {interval(score[same] < T)}")
+    print(f"contrast/test  AUROC {number(auroc(score, same))}, 거짓을 찾음 {interval(score[~same] < T)}, 참에 울림 {interval(score[same] < T)}")
 
 
 def speed(v, n):

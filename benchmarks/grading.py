@@ -11,7 +11,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
 
 from rag_quality.core import save_config
 from rag_quality.data import bundled, load_collection
@@ -20,13 +19,13 @@ from rag_quality.formality import detect_formality
 from rag_quality.grading import CorrectiveRetriever
 from rag_quality.grading_rewrite import knowledge_reading
 from rag_quality.grading_scores import CONTEXT, CONTEXT_SIGNS, FEATURES, SIGNS, PassageGrader, context_row, grade_rows
+from rag_quality.metrics import auroc, number
 from rag_quality.relevance import RelevanceScorer, absent_share, fit_logistic
 from rag_quality.rewriter import shared_rewriter
 
 PRIOR, DEPTH, KEEP = .6, 20, .9      # share of questions that are answered (see refusal.py); pool depth; share of relevant passages that 'yes' keeps on dev
 OWN = tuple(f for f in FEATURES if f.startswith("own_"))
 
-def auroc(s, yes): s, yes = np.asarray(s, float), np.asarray(yes, bool); r = rankdata(s); n = yes.sum(); return (r[yes].sum() - n*(n+1)/2)/max(n*(len(yes)-n), 1)
 
 def read(query): "The reading that knowledge gives; {} where it keeps out."; return knowledge_reading(shared_rewriter().suggest(query)) or {}
 
@@ -100,7 +99,7 @@ def grading(name, found, grader):
                     if d in c["judged"]: j.append(x.score); jy.append(d in relevant(c))
                     if d in top: inside.append((x.relevant, d in relevant(c)))
             kept, yes = map(np.array, zip(*inside))
-            said.append(f"{'읽은 말과' if how == 'read' else '질문만'}: AUROC {auroc(s, y):.3f} (쌍 {len(s)}, 관련 {sum(y)}), 판정한 쌍 {auroc(j, jy) if min(sum(jy), len(jy) - sum(jy)) >= 50 else float('nan'):.3f} (쌍 {len(j)}, 관련 {sum(jy)}), '예'가 남긴 관련 {kept[yes].mean():.2f}, 덜어 낸 무관 {1 - kept[~yes].mean():.2f}")
+            said.append(f"{'읽은 말과' if how == 'read' else '질문만'}: AUROC {number(auroc(s, y))} (쌍 {len(s)}, 관련 {sum(y)}), 판정한 쌍 {number(auroc(j, jy) if min(sum(jy), len(jy) - sum(jy)) >= 50 else None)} (쌍 {len(j)}, 관련 {sum(jy)}), '예'가 남긴 관련 {kept[yes].mean():.2f}, 덜어 낸 무관 {1 - kept[~yes].mean():.2f}")
         print(*(f"  {reg:10} {x}" + ("  목표 0.85" if n else "") for n, x in enumerate(said)), sep="\n")
 
 def correcting(name, collection, found, grader, routes=False):
@@ -127,8 +126,8 @@ def thresholds(found, grader):
             for held in ((False, True) if relevant(c) else (False,)):
                 g = PassageGrader(grader.scorer.without(sorted(relevant(c)))) if held else grader; hits = context_of(c, held)
                 p.append(g.answers(c["query"], [x.score for x in g.grade(c["query"], hits, also=c["also"], reading=c["reading"])], also=c["also"], reading=c["reading"])); y.append(not held and bool({h.doc_id for h in hits} & relevant(c)))
-        p, y = np.array(p), np.array(y); print(f"  {reg}: 맥락 {len(y)}개 (답이 있음 {y.sum()}), AUROC {auroc(p, y):.3f}")
-        for t in (.2, .3, .4, .5, .6, .7, .8): print(f"    {t:.1f}부터 답하면: 답이 있는 맥락의 {(p[y] >= t).mean():.2f}, 없는 맥락의 {(p[~y] >= t).mean():.2f}, 그 가운데 맞는 것 {y[p >= t].mean() if (p >= t).any() else float('nan'):.2f}")
+        p, y = np.array(p), np.array(y); print(f"  {reg}: 맥락 {len(y)}개 (답이 있음 {y.sum()}), AUROC {number(auroc(p, y))}")
+        for t in (.2, .3, .4, .5, .6, .7, .8): print(f"    {t:.1f}부터 답하면: 답이 있는 맥락의 {(p[y] >= t).mean():.2f}, 없는 맥락의 {(p[~y] >= t).mean():.2f}, 그 가운데 맞는 것 {number(y[p >= t].mean() if (p >= t).any() else None)}")
 
 def main(argv):
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -136,7 +135,7 @@ def main(argv):
     for name in ("--fit", "--slice", "--routes"): ap.add_argument(name, action="store_true")
     args = ap.parse_args(argv)
     if args.data and not args.data.is_dir(): print(f"폴더가 없습니다: {args.data}"); return 2
-    collection = bundled(); found = cases(collection, 30 if args.slice else None)
+    collection = bundled(); found = cases(collection, 16 if args.slice else None)
     if args.fit: save_config("grading", fit([c for c in found if c["split"] == "dev"])); print("data/config/grading.json을 썼습니다")
     grader = PassageGrader(collection.passages)
     for split in ("dev", "test"):

@@ -103,7 +103,7 @@ def main(argv):
     args = ap.parse_args(argv); data = args.data or Path(str(bundle_path("hanbit")))
     if (data/"regs").is_dir(): data = data/"regs"
     if not (data/"needs.jsonl").is_file(): print(f"파일이 없습니다: {data/'needs.jsonl'}", file=sys.stderr); return 2
-    needs, corpus = load(data, args.split); needs = needs[::12 if args.slice else 1]
+    needs, corpus = load(data, args.split); needs = needs[::24 if args.slice else 1]
     checker = AutoFactChecker(corpus, claims=args.claims); few = [len(cited_claims(n["answer"])) <= args.claims for n in needs]; shown = 0
     def run(text, n): return checker.check(" ".join(n.get(k) or "" for k in ("formal", "colloquial", "colloquial2")), Answer(text, 1.))
     times, true = [], []

@@ -118,7 +118,7 @@ def main(argv):
     if (data/"regs").is_dir(): data = data/"regs"
     if not (data/"needs.jsonl").is_file(): print(f"파일이 없습니다: {data/'needs.jsonl'}", file=sys.stderr); return 2
     needs, corpus = load(data, args.split); rules = Rulebook(corpus); checker, judge = AutoFactChecker(rules), QualityEvaluator(rules)
-    found = composites(needs)[::6 if args.slice else 1]; answers = [(n.get("family") or "", n["answer"]) for n in needs]; times = []
+    found = composites(needs)[::14 if args.slice else 1]; answers = [(n.get("family") or "", n["answer"]) for n in needs]; times = []
     def score(q, text):
         a = Answer(text, 1.); t = time.process_time(); f = checker.check(q, a); r = judge.evaluate(q, a, f); times.append(1000*(time.process_time() - t))
         if args.show and f.failed: print("     ", *(f"{c.text[:70]} | {c.reason[:90]}" for c in f.failed), sep="\n        ")

@@ -98,14 +98,14 @@ def rollbacks(times):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--slice", action="store_true"); args = ap.parse_args()
-    logging.disable(logging.WARNING); start = time.perf_counter(); collection, test = bundled(), bundled().split("test"); make = Build(collection.passages); n = 3 if args.slice else args.queries
+    logging.disable(logging.WARNING); start = time.perf_counter(); collection, test = bundled(), bundled().split("test"); test = test.some(6) if args.slice else test; make = Build(collection.passages); n = 3 if args.slice else args.queries
     queries = QueryGenerator(collection).generate_all(None, n, args.seed); print(f"지은 질문 {len(queries)}개 (답이 있는 것 {sum(q.answerable for q in queries)}), {time.perf_counter() - start:.0f}초", flush=True)
     with tempfile.TemporaryDirectory() as d:
         full_dir, folder, out = Path(d)/"full", Path(d)/"data/config", Path(d)/"data/output"
         for p in (full_dir, folder): p.mkdir(parents=True)
         (full_dir/"synonyms.json").write_bytes(bundle_path("config", "synonyms.json").read_bytes()); (folder/"synonyms.json").write_text(EMPTY); before = files(folder)
         full, removed = ({r: scores_of(make(p), test, r) for r in ("colloquial", "formal")} for p in (full_dir, folder))
-        found = improve_loop(make, queries, collection, people=dev_questions()[::5 if args.slice else 1], config_dir=folder, out=out, seed=args.seed, extra=planted())
+        found = improve_loop(make, queries, collection, people=dev_questions()[::8 if args.slice else 1], config_dir=folder, out=out, seed=args.seed, extra=planted())
         print(f"찾는 질문 {found.n_train}, 정하는 질문 {found.n_held_out}, {time.perf_counter() - start:.0f}초"); told("정하는 질문 (dev의 구어)", found.difference); told("지키는 질문 (규정의 말)", found.guard)
         for s in found.suggestions: print(f"    {s.id:20} {s.status:9} {s.reason[:88]}  | 고침 {len(s.patch or ())}개")
         now = {r: scores_of(make(folder), test, r) for r in ("colloquial", "formal")}

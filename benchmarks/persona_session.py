@@ -20,8 +20,8 @@ def main():
         if not small:
             start = time.perf_counter(); subprocess.run(command(d/"whole", None, 6, 5), check=True)
             print(f"10 personas x 6 queries, 10 dialogues x 5 turns: {time.perf_counter() - start:.1f} s (target 60)", flush=True)
-        for name in ("a", "b"): subprocess.run(command(d/name, some, 3, 3 if small else 5), check=True)
-        differ = same_but_times(d/"a", d/"b"); bad += bool(differ); print(f"same seed twice: {'the same files' if not differ else differ[:3]}", flush=True)
+        for name in ("a", "b")[:1 if small else 2]: subprocess.run(command(d/name, some, 3, 3 if small else 5), check=True)
+        if not small: differ = same_but_times(d/"a", d/"b"); bad += bool(differ); print(f"same seed twice: {'the same files' if not differ else differ[:3]}", flush=True)
         rng, kills, resume = random.Random(0), 0, False
         while kills < (1 if small else 8):
             p = subprocess.Popen(command(d/"c", some, 3, 3 if small else 5, resume)); time.sleep(rng.uniform(6, 14))

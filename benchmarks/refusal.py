@@ -10,7 +10,6 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata
 
 from rag_quality.calibration import reliability
 from rag_quality.core import bundle_path, save_config
@@ -18,6 +17,7 @@ from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.formality import detect_formality
 from rag_quality.grading_context import KnowingScorer
+from rag_quality.metrics import auroc, number
 from rag_quality.relevance import CONTEXT_FEATURES, PASSAGE_FEATURES, RelevanceScorer, absent_share, context_evidence, fit_logistic
 from rag_quality.talk import needs_retrieval
 
@@ -49,7 +49,6 @@ def decide(scorer, found, k):
     return np.array([scorer_of(scorer, c).score_context(c["query"], c["hits"][:k], also=c["also"]).score if needs_retrieval(c["query"]).needed else 0. for c in found])
 
 def f1(refused, should): return 2*(refused & should).sum()/max(refused.sum() + should.sum(), 1)
-def auroc(s, yes): r = rankdata(s); n = yes.sum(); return (r[yes].sum() - n*(n+1)/2)/max(n*(len(yes)-n), 1)
 
 def interval(refused, should, needs, n_boot=1000):
     "Percentile bootstrap of F1 over needs."
@@ -69,7 +68,7 @@ def report(name, found, p, k):
         if not m.any() or should[m].all(): continue
         lo, hi = interval(refused[m], should[m], needs[m]); r = reliability(p[m], has[m], bins=5)
         print(f"  {reg:10} 거절 F1 {f1(refused[m], should[m]):.3f} [{lo:.3f}, {hi:.3f}]  정밀도 {should[m & refused].mean() if (m & refused).any() else 0:.3f} 재현율 {refused[m & should].mean():.3f}"
-              f"  헛거절 {refused[m & ~should].mean():.3f}  AUROC {auroc(p[m], ~should[m]):.3f}  ECE(맥락에 답이 있나) {r.ece:.3f}  찾은 맥락에 답이 있음 {has[m & ~should].mean():.2f}" + ("  목표 F1 0.85, 헛거절 0.10" if reg == "formal" else ""))
+              f"  헛거절 {refused[m & ~should].mean():.3f}  AUROC {number(auroc(p[m], ~should[m]))}  ECE(맥락에 답이 있나) {r.ece:.3f}  찾은 맥락에 답이 있음 {has[m & ~should].mean():.2f}" + ("  목표 F1 0.85, 헛거절 0.10" if reg == "formal" else ""))
         print("             갈래별 거절 " + ", ".join(f"{x} {refused[m & (kind == x)].mean():.2f} (n {int((m & (kind == x)).sum())})" for kind in [np.array([c["kind"] for c in found])] for x in dict.fromkeys(kind[m].tolist())))
 
 def fit(found, scorer, k):

@@ -38,10 +38,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("path", type=Path)
     parser.add_argument("--split", default="all")
+    parser.add_argument("--slice", action="store_true", help="every sixth need")
     parser.add_argument("--only", default="", help="only rows whose name contains this")
     args = parser.parse_args()
     start = time.perf_counter()
-    try: collection = load_collection(args.path).split(args.split)
+    try: collection = load_collection(args.path).split(args.split); collection = collection.some(6) if args.slice else collection
     except RagQualityError as e: print(e, file=sys.stderr); return 2
     if not collection.judged: print(f"판정된 질의가 없습니다: {args.path}", file=sys.stderr); return 2
     queries = collection.judged

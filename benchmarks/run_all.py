@@ -19,10 +19,10 @@ def own(small):
     yield ["conjugation.py"]
     yield ["transformation.py"]
     yield ["speed.py", *(["--slice"] if small else [])]
-    yield ["retrieval.py", str(HERE.parent/"data/hanbit")]
+    yield ["retrieval.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
     yield ["fusion_weight.py", *(["--slice"] if small else [])]
-    yield ["weights.py", str(HERE.parent/"data/hanbit")]
+    yield ["weights.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["faiss_search.py", *(["--slice"] if small else [])]
     yield ["gpu_search.py", *(["--slice"] if small else [])]
     yield ["ray_sweep.py", *(["--slice"] if small else [])]
@@ -100,7 +100,8 @@ def main():
     commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], []
     if args.some: return bool(some(json.loads(args.some)))
     beside = [c for c in commands[::-1] if args.slice and c[0] not in ALONE]
-    halves = [subprocess.Popen([sys.executable, __file__, "--some", json.dumps(beside[i::2])]) for i in (0, 1) if beside[i::2]]
+    one = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
+    halves = [subprocess.Popen([sys.executable, __file__, "--some", json.dumps(beside[i::2])], env={**os.environ, **one}) for i in (0, 1) if beside[i::2]]
     if any([p.wait() for p in halves]): failed.append(["one of those above"])
     for command in commands:
         if command in beside: continue

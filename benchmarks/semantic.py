@@ -8,16 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata, spearmanr
+from scipy.stats import spearmanr
 
 from rag_quality.calibration import contrast_pairs, prior_weights, reliability
+from rag_quality.metrics import auroc, number
 from rag_quality.semantic_eval import SemanticEvaluator
 
 ONE_WORD = ("number", "unit", "negation", "exception")
-
-def auroc(score, positive):
-    ranks = rankdata(score); n1 = positive.sum(); n0 = len(positive) - n1
-    return (ranks[positive].sum() - n1*(n1+1)/2) / (n1*n0)
 
 def interval(hits, n_boot=2000):
     "Percentile bootstrap of a share."
@@ -28,7 +25,7 @@ def external(evaluator, path, limit):
     rows = [line.split("\t") for line in path.read_text(encoding="utf8").splitlines() if line.strip()][:limit]
     score = np.array([float(r[0]) for r in rows]); found = np.array(evaluator.batch_evaluate([r[-2] for r in rows], [r[-1] for r in rows]))
     print(f"{path.parent.name}/{path.name}  n={len(rows)}  Spearman {100*spearmanr(found, score)[0]:.1f} (목표 KorSTS 74, KLUE-STS 62)", end="")
-    print(f"  이진 AUROC {auroc(found, np.array([r[1] == '1' for r in rows])):.3f} (목표 0.78)" if len(rows[0]) > 3 else "")
+    print(f"  이진 AUROC {number(auroc(found, np.array([r[1] == '1' for r in rows])))} (목표 0.78)" if len(rows[0]) > 3 else "")
 
 def contrast(evaluator, split, limit):
     pairs = contrast_pairs(split)[:limit]

@@ -35,11 +35,11 @@ def searched(collection, encoder, plain):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("path", type=Path); ap.add_argument("--split"); ap.add_argument("--plain", action="store_true")
+    ap.add_argument("path", type=Path); ap.add_argument("--split"); ap.add_argument("--plain", action="store_true"); ap.add_argument("--slice", action="store_true")
     ap.add_argument("--measure", default="nDCG@10"); ap.add_argument("--encoder", default="kiwi"); ap.add_argument("--seed", type=int, default=0)
     args = ap.parse_args(); start = time.perf_counter()
     try:
-        collection = load_collection(args.path)
+        collection = load_collection(args.path); collection = collection.some(4) if args.slice else collection
         scores = score_queries(collection, encoder=load_encoder(args.encoder), split=args.split, measure=args.measure, **searched(collection, args.encoder, args.plain))
         found = tune_scores_table(scores, seed=args.seed, now=read_rules(packaged_weights()).rule("tuned"))
     except RagQualityError as e: print(e, file=sys.stderr); return 2

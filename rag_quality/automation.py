@@ -10,11 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-import os
 
 from . import __version__
 from .automation_rounds import Beside, Rounds
-from .automation_run import Examiner
 from .components import OwnPipeline
 from .core import ConfigError, atomic_write
 from .kept_tokens import kept_tokens
@@ -27,6 +25,7 @@ from .persona.queries import QueryGenerator, read_avoid
 from .persona.records import Dialogue, Exchange, PersonaQuery
 from .persona.report import TestReportGenerator
 from .persona.store import ROOT, SessionStore, session_id
+from .workers import cores
 
 # %% ../nbs/20_persona.ipynb #1b55cba1
 LEAST_QUERIES, LEAST_TURNS = 3, 3
@@ -86,8 +85,6 @@ def _concluded(s:Rounds, queries:Sequence[PersonaQuery], dialogues:Sequence[Dial
 # %% ../nbs/20_persona.ipynb #25af39fd
 WORTH = 50       # questions and turns from which a second process pays for its start
 
-def _cores() -> int: return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
 def _opened(folder:Path, config:dict, resume:bool) -> SessionStore:
     "The store of a new session, or of the one to go on with (which must be of the same configuration)."
     if not resume: return SessionStore.create(folder, {"id": session_id(config), **config})
@@ -103,7 +100,7 @@ def run_session(collection, *, target=None,              # None: our own pipelin
     people = PersonaGenerator().generate(list(personas) if personas else None)
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
     options = dict(turns=turns, seed=seed, timeout_s=timeout_s, retries=retries)
-    with Beside(collection, **options) if target is None and llm is None and plan.n_asked >= WORTH and _cores() > 1 else nullcontext() as beside:
+    with Beside(collection, **options) if target is None and llm is None and plan.n_asked >= WORTH and cores() > 1 else nullcontext() as beside:
         return _run(collection, target, plan, llm, people, beside, options, out=out, root=root, resume=resume, avoid=avoid, concurrency=concurrency, components=components)
 
 def _run(collection, target, plan:Plan, llm, people, beside:Beside|None, options:dict, *, out, root, resume, avoid, concurrency, components) -> Path:

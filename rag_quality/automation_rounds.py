@@ -6,13 +6,12 @@
 __all__ = ['Rounds', 'Beside']
 
 # %% ../nbs/20_persona_rounds.ipynb #799f9b70
-import os, pickle, queue, subprocess, sys, threading
+import queue, threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
-
-from threadpoolctl import threadpool_limits
 
 from .automation_run import Examiner, Recorder
 from .components import OwnPipeline
@@ -25,6 +24,7 @@ from .persona.simulator import MultiTurnSimulator
 from .persona.store import SessionStore
 from .persona.targets import Breaker
 from .persona.wording import reworded
+from .workers import Worker
 
 # %% ../nbs/20_persona_rounds.ipynb #9faa48a4
 class Rounds:
@@ -63,72 +63,32 @@ class Rounds:
         return d
 
 # %% ../nbs/20_persona_rounds.ipynb #a1c908ab
-def _messages(stream, into:queue.Queue) -> None:
-    "What is sent to this process, as it comes; the end of the stream ends the process, whatever it is doing."
-    try:
-        while True: into.put(pickle.load(stream))
-    except (EOFError, OSError, pickle.UnpicklingError): os._exit(0)
-
-def _serve(stdin=None, stdout=None) -> None:
-    "The life of the other process: first (collection, options), then the session's folder, then ('dialogue', query) or ('contributions', arguments); each of these is answered by (True, value) or (False, why)."
-    inbox, out = queue.Queue(), stdout or os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)                                              # whatever prints does not speak into the answers
-    threading.Thread(target=_messages, args=(stdin or sys.stdin.buffer, inbox), daemon=True).start()
-    collection, options = inbox.get()
+@contextmanager
+def _rounds(get:Callable):
+    "The work of the other process: first (collection, options), then the session's folder; `dialogue` of a query, `contributions` of (queries, dialogues, answers, components, sizes)."
+    collection, options = get()
     with kept_tokens(collection.passages):
         own = OwnPipeline(collection); own.answer("휴학은 어떻게 하나요?")          # everything is loaded when work comes
-        rounds = Rounds(collection, own, SessionStore.beside(inbox.get()), **options)
+        rounds = Rounds(collection, own, SessionStore.beside(get()), **options)
         def contributions(queries, dialogues, answers, components, sizes): return ComponentAnalyzer(own, passages=collection.passages, seed=options["seed"], **sizes).analyze(queries, dialogues, answers=answers, components=components)
-        work = {"dialogue": rounds.dialogue, "contributions": contributions}
-        while True:
-            what, given = inbox.get()
-            try: said = (True, work[what](*given))
-            except Exception as e: said = (False, f"{type(e).__name__}: {e}")
-            pickle.dump(said, out); out.flush()
-
-# %% ../nbs/20_persona_rounds.ipynb #2625c61b
-class _Process:
-    "The other process: started, spoken to, ended."
-    def __init__(self, *given): self._given, self._process = given, None
-
-    def __enter__(self):
-        self._limits = threadpool_limits(1)          # two processes on two cores: threads of the matrix library would only wait for each other
-        self._process = subprocess.Popen([sys.executable, "-c", "from rag_quality.automation_rounds import _serve; _serve()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         env={**os.environ, "TQDM_DISABLE": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}, start_new_session=True)
-        self._sender = threading.Thread(target=self._send, args=(self._given,), daemon=True); self._sender.start()
-        return self
-    def __exit__(self, *exc) -> None:
-        self._process.kill(); self._process.wait(); self._limits.restore_original_limits()
-        for stream in (self._process.stdin, self._process.stdout):
-            try: stream.close()
-            except OSError: pass
-
-    def _send(self, value) -> None:
-        try: pickle.dump(value, self._process.stdin); self._process.stdin.flush()
-        except OSError: pass                                    # it died: `_answer` says so
-
-    def _answer(self, what:str, *given):
-        "(did it work, the value or why not)."
-        self._sender.join(); self._send((what, given))
-        try: return pickle.load(self._process.stdout)
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError): return False, "다른 프로세스가 죽었습니다"
+        yield {"dialogue": rounds.dialogue, "contributions": contributions}
 
 # %% ../nbs/20_persona_rounds.ipynb #c59bd173
-class Beside(_Process):
+class Beside(Worker):
     "A second process with our own pipeline over the same collection, which works for a session; use as a context."
     def __init__(self, collection, **options):       # options: of `Rounds`
-        super().__init__(collection, options); self._left, self._back = deque(), queue.Queue()
+        super().__init__("rag_quality.automation_rounds:_rounds", collection, options); self._left, self._back = deque(), queue.Queue()
 
     def _talks(self) -> None:
         while True:
             try: q = self._left.popleft()
             except IndexError: return
-            right, said = self._answer("dialogue", q); self._back.put((q, said if right else None))
+            right, said = self.ask("dialogue", q); self._back.put((q, said if right else None))
             if not right: log.warning("대화를 맡은 프로세스가 %s를 끝내지 못했습니다 (%s). 이쪽에서 이어서 합니다.", q.id, said); return
 
     def begin(self, store:SessionStore, queries:Sequence[PersonaQuery]) -> None:
         "Dialogues to be worked off, from the first on, and written into an open session."
-        self._sender.join(); self._send(str(store.folder)); self._left.extend(queries); self._talker = threading.Thread(target=self._talks, daemon=True); self._talker.start()
+        self.send(str(store.folder)); self._left.extend(queries); self._talker = threading.Thread(target=self._talks, daemon=True); self._talker.start()
 
     def talked(self, dialogue:Callable, queries:Sequence[PersonaQuery]) -> list[Dialogue]:
         "The dialogues that were begun, in order; while there are some left, `dialogue` works them off from the last on."
@@ -141,5 +101,5 @@ class Beside(_Process):
 
     def contributions(self, *given) -> Callable:
         "Begin to measure the contributions of (queries, dialogues, answers, components, sizes); the function that waits for them: (did it work, the `Contributions` or why not)."
-        box = queue.Queue(); threading.Thread(target=lambda: box.put(self._answer("contributions", *given)), daemon=True).start()
+        box = queue.Queue(); threading.Thread(target=lambda: box.put(self.ask("contributions", *given)), daemon=True).start()
         return box.get

@@ -6,22 +6,24 @@
 __all__ = ['TASKS', 'FAR', 'Result', 'checked_tasks', 'run_benchmark', 'score_files', 'save_result']
 
 # %% ../nbs/50_benchmark.ipynb #3e7c7595
-import json, os, pickle, subprocess, sys
+import json
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import __version__
 from .benchmark_answers import Said, answer_quality, citing, context_breaks, faithfulness, read_said
 from .benchmark_data import Benchmark, load_benchmark
-from .benchmark_tasks import Figure, detectable, ranked, refusal, retrieval, transformation
+from .benchmark_tasks import Figure, detectable, once, ranked, refusal, retrieval, transformation
 from .colloquial import ColloquialTransformer
 from .components import OwnPipeline
 from .core import ConfigError, DataError, atomic_write, log, progress
 from .metrics import number
 from .retrieval import BM25Index
 from .trec import read_run
+from .workers import Worker, cores
 
 # %% ../nbs/50_benchmark.ipynb #cbdb5ff3
 TASKS = {"retrieval": "찾기", "transformation": "고쳐 쓰기", "refusal": "거절", "faithfulness": "충실함", "citation": "출처", "context": "맥락", "answers": "답"}
@@ -58,7 +60,7 @@ def checked_tasks(tasks:Iterable[str]|str|None) -> tuple[str, ...]:
     return tuple(t for t in TASKS if t in asked)
 
 def _answered(bench:Benchmark, system, every:int) -> dict[str, Said]:
-    chosen = {n.id for n in bench.needs[::every]}; queries = [q for q in bench.collection.queries if q.metadata["pair"] in chosen and not q.query_id.endswith("-d")]
+    chosen = {n.id for n in bench.needs[::every]}; queries = [q for q in once(bench.collection.queries) if q.metadata["pair"] in chosen]
     return {q.query_id: Said(a.content, a.abstained) for q in progress(queries, "답") for a in [system.answer(q.text, ())]}
 
 def _retrieved(bench:Benchmark, system) -> list[Figure]:
@@ -77,25 +79,23 @@ def _figures(bench:Benchmark, tasks:Iterable[str], encoder, llm, every:int) -> l
 # %% ../nbs/50_benchmark.ipynb #83fa2bc8
 FAR = ("transformation", "faithfulness", "citation", "context")      # about half of the work: a second process does them, where there is a second core
 
-def _serve() -> None:
-    "The life of the second process: the arguments of `_figures` in, what it gave out."
-    out = os.fdopen(os.dup(1), "wb"); os.dup2(2, 1)
-    pickle.dump(_figures(*pickle.load(sys.stdin.buffer)), out); out.close()
+@contextmanager
+def _work(get:Callable):
+    "What the second process does: the figures of some tasks."
+    given = get(); yield {"figures": lambda tasks: _figures(given[0], tasks, *given[1:])}
 
-def _elsewhere(given:tuple) -> list[tuple[str, list[Figure]]]:
-    "`_figures` in a second process; here where that one dies."
-    one = {k: "1" for k in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")}
-    done = subprocess.run([sys.executable, "-c", "from rag_quality.benchmark import _serve; _serve()"], input=pickle.dumps(given), stdout=subprocess.PIPE, env={**os.environ, **one, "TQDM_DISABLE": "1"})
-    if done.returncode == 0: return pickle.loads(done.stdout)
-    log.warning("다른 프로세스가 과제를 끝내지 못해 이쪽에서 합니다 (%s).", ", ".join(given[1]))
-    return _figures(*given)
+def _halves(bench:Benchmark, near:Iterable[str], far:Iterable[str], *given) -> list[tuple[str, list[Figure]]]:
+    "`near` by this process, `far` by a second one; all of it here where that one dies."
+    with Worker("rag_quality.benchmark:_work", bench, *given) as other, ThreadPoolExecutor(1) as pool:
+        there = pool.submit(other.ask, "figures", far); here = _figures(bench, near, *given); right, found = there.result()
+    if not right: log.warning("다른 프로세스가 과제를 끝내지 못해 이쪽에서 합니다 (%s).", found)
+    return [*here, *(found if right else _figures(bench, far, *given))]
 
 def run_benchmark(bench:Benchmark|None=None, *, tasks:Iterable[str]|str|None=None, split:str="test", encoder="kiwi", llm=None, every:int=4) -> Result:
     "Every task (or those named) for our own pipeline."
     tasks = checked_tasks(tasks); bench = (bench or load_benchmark()).split(split); far = [t for t in tasks if t in FAR]; near = [t for t in tasks if t not in FAR]
-    if far and near and len(tasks) > 3 and llm is None and isinstance(encoder, str) and (os.cpu_count() or 1) > 1:
-        with ThreadPoolExecutor(1) as pool: there = pool.submit(_elsewhere, (bench, far, encoder, None, every)); found = dict(_figures(bench, near, encoder, None, every)) | dict(there.result())
-    else: found = dict(_figures(bench, tasks, encoder, llm, every))
+    two = far and near and len(tasks) > 3 and llm is None and isinstance(encoder, str) and cores() > 1
+    found = dict(_halves(bench, near, far, encoder, None, every) if two else _figures(bench, tasks, encoder, llm, every))
     return Result(f"rag_quality {getattr(encoder, 'name', encoder)}" + (f", {llm.model}" if llm else ""), split, bench.version, bench.files, tuple(f for t in tasks for f in found[t]))
 
 # %% ../nbs/50_benchmark.ipynb #54428c6e

@@ -57,12 +57,14 @@ _LOWER = re.compile(rf"""(?<![\d가-힣])(?:제\s?(?P<par>\d{{1,2}})\s?항|(?P<c
 # %% ../nbs/07_citing.ipynb #c9feab5e
 _RELATIVE = re.compile(rf"(?<![가-힣])(?:(?P<same>같은\s?조|동\s?조|본\s?조|이\s조|해당\s?조문?|위\s?조항)|(?P<prev>전\s?조|앞\s?조)|(?P<sameitem>같은\s?항|동\s?항|이\s항)|(?P<previtem>전\s?항|앞\s?항))(?![가-힣](?<![에의와과를을은는이가도단본])){_DEEP}", re.X)
 _ANNEX = re.compile(r"(?:\[|〔|<)?(?P<annex>별\s?(?:표|지|첨)(?:\s?제?\s?\d{1,3}\s?(?:호(?:의\s?\d+)?)?(?:-\d+)?(?:\s?서식)?|(?=[에의을를과와은]|\s|$)))(?:\]|〕|>)?")
+_ADDENDA = re.compile(r"부\s?칙(?:\s?(?:[<(〈（\[]\s?[\d., 제호년월일\-]{4,40}[>)〉）\]]|\d{4}\.\s?\d{1,2}\.\s?\d{1,2}\.?+)(?!\s?+[>›·,]?\s?제?\s?\d+\s?조)|(?=\s?\]))")      # all of it: no article is named
 _ADDENDUM = re.compile(r"부\s?칙\s?(?:[<(〈（\[]\s?[\d., 제호년월일\-]{4,40}[>)〉）\]]|\d{4}\.\s?\d{1,2}\.\s?\d{1,2}\.?)?\s?(?:[>›·,]\s?)?$")
 
 # %% ../nbs/07_citing.ipynb #18416bae
 _HEAD = r"(?:학칙|회칙|협약|규정집?|세칙|규칙|내규|지침|요령|정관|시행령|법률|헌장|강령|조례|요강|편람|준칙|(?<=[가-힣]{2})법|(?<=\s)기준|(?<=[가-힣]{2})기준)"
 _QUOTED = re.compile(r"[「『《〈](?P<name>[^「」『』《》〈〉\n]{1,60})[」』》〉]|[“\"‘'](?P<name2>[가-힣A-Za-z·ㆍ․‧\s]{0,40}"+_HEAD+r")[”\"’']")
 _BEFORE = re.compile(r"(?P<name>"+_HEAD+r")[”\"’'*」』〕\]]{0,4}\s?(?:[\[(（<〈]?\s?[>›:·,]?\s?)?$")
+_INSIDE = re.compile(r"\[\s?(?P<name>(?:(?!"+_HEAD+r"[ ,·])[가-힣A-Za-z·ㆍ․‧ ]){2,50}?"+_HEAD+r")\s?(?:부\s?칙\s?)?$")      # '[교직과정 이수 및 교원자격 규정 제5조]': all of it is the name
 _POINTER = frozenset("이 본 동 위 그 해당 같은 관련 당해 상기 현행 다음 아래 각 모든 이러한 제공된 주어진 그러한 기존 여러 타 다른 개별 별도의 별도 소정 전체 일부".split())
 _RELATIVE_REG = re.compile(r"(?:^|(?<=[\s(\[「“\"]))(?:이|본|동|같은|해당|위|당해)\s?(?:학칙|규정|세칙|규칙|내규|지침|요령|정관|법)$")
 _NOMINAL = frozenset("NNG NNP XPN XSN SL SH SN SP SW SO XR SSO SSC SS".split())
@@ -109,10 +111,10 @@ def _fields(m) -> dict:
 
 def _spots(text:str):
     "(start, end, kind, match) of every place that says a number or a pointer, left to right, not overlapping."
-    found = [(m.start(), m.end(), kind, m) for kind, rx in (("annex", _ANNEX), ("spot", _SPOT), ("relative", _RELATIVE), ("lower", _LOWER)) for m in rx.finditer(text)]
+    found = [(m.start(), m.end(), kind, m) for kind, rx in (("annex", _ANNEX), ("spot", _SPOT), ("relative", _RELATIVE), ("lower", _LOWER), ("addendum", _ADDENDA)) for m in rx.finditer(text)]
     found += [(m.start(), m.end(), "name", m) for m in _QUOTED.finditer(text) if m["name"] is None or re.search("(?:"+_HEAD+"|법|령)$", m["name"].strip())]
     found += [(m.start(), m.end(), "name", m) for m in _BARE_REG.finditer(text)]
-    end, rank = -1, {"annex": 0, "spot": 0, "relative": 1, "lower": 2, "name": 3}
+    end, rank = -1, {"annex": 0, "spot": 0, "relative": 1, "lower": 2, "addendum": 2, "name": 3}
     for s, e, kind, m in sorted(found, key=lambda f: (f[0], rank[f[2]], -f[1])):
         if kind == "name" and re.match(r"[”\"’'*」』\s>›:\]]{0,5}(?:부\s?칙[\s>]*)?(?:제?\s?\d+\s?조|§|별\s?[표지])", text[e:e+30]): continue
         if s >= end and e > s: yield s, e, kind, m; end = e
@@ -122,6 +124,7 @@ def _regulation(text:str, start:int, floor:int) -> tuple[str, int]|None:
     left = text[max(floor, start-120):start]; base = start - len(left)
     if m := re.search(r"[「『《〈]([^「」『』《》〈〉\n]{1,60})[」』》〉]\s?(?:[(（][^()（）\n]{0,30}[)）])?\s?[>›]?\s?$", left): return m[1].strip(), base + m.start()
     if m := re.search(r"\[([^\[\]\n>]{2,40})\]\s?$|[\[(（|]\s?([가-힣A-Za-z·ㆍ․‧ ]{2,40})\s?[>›|]\s?(?:제\s?\d+\s?장[^>›\n]{0,30}[>›]\s?)?$", left): return (m[1] or m[2]).strip(), base + m.start(1 if m[1] else 2)
+    if m := _INSIDE.search(left): return m["name"].strip(), base + m.start("name")
     if m := _BEFORE.search(left):
         at = _name_start(left, m.start("name"), m.end("name"))
         return re.sub(r"[“”\"‘’'*]", "", left[at:m.end("name")]).strip(), base + at
@@ -135,7 +138,7 @@ def _named(text, m, s, e):
     at = _name_start(text, s + h.start(), e); name = text[at:e].strip("*“\"'‘ ")
     if at > 0 and text[at-1] in "「『“\"‘'": at -= 1
     word = text[max(0, s-8):s].split()[-1:]
-    if name in ("규정", "지침", "세칙", "규칙", "기준", "정관", "법률", "내규", "요령", "요강", "편람", "규정집") or word and word[0] in _POINTER and at >= s: return None
+    if name in ("규정", "지침", "세칙", "규칙", "기준", "정관", "법률", "내규", "요령", "요강", "편람", "규정집", "회칙", "헌장", "강령", "조례", "준칙", "시행령") or name.endswith("협약") or word and word[0] in _POINTER and at >= s: return None
     return Citation(text[at:e], at, e, name) if len(name) < 60 and not re.search(r"(?:기준|방법|불법|위법)$|에 대한 |^(?:이|그|저)에 |(?:^|\s)(?:관련|개정|변경|현행|이하|세부|대학교?|대학원|기타)\s?[가-힣]+$|대학교 규정$", name) else None
 
 # %% ../nbs/07_citing.ipynb #c56d22ce
@@ -153,6 +156,9 @@ def _find(text:str, base) -> tuple[Citation, ...]:
         between = text[floor:s] if found else ""
         if kind == "name":
             if c := _named(text, m, max(s, floor), e): found.append(c); prev = c
+            continue
+        if kind == "addendum":
+            if named := _regulation(text, s, floor): found.append(Citation(text[named[1]:e], named[1], e, named[0], addendum=True)); prev = found[-1]
             continue
         end = e - len(m[0]) + len(m[0].rstrip())
         joined, ranged = found and bool(_LINK.match(between)), found and bool(_RANGE.match(between))

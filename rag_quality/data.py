@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .articles import read_text, split_articles, split_paragraphs
-from .core import ConfigError, DataError, Passage, Qrels, Query, atomic_write, bundle_path, content_hash, log, nfc
+from .core import ConfigError, DataError, Passage, Qrels, Query, atomic_write, bundle_path, content_hash, nfc
 from .trec import Problems, collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels, write_run
 
 _all_ = ["Problems", "log", "read_qrels", "read_run", "write_qrels", "write_run"]

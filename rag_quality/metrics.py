@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['parse_measures', 'Scores', 'number', 'evaluate', 'Interval', 'interval', 'permutation_p', 'Comparison', 'signed',
-           'compare', 'holm']
+           'compare', 'holm', 'auroc']
 
 # %% ../nbs/05_metrics.ipynb #81268f08
 from collections.abc import Iterable, Mapping, Sequence
@@ -201,3 +201,10 @@ def holm(p_values:Sequence[float|None]) -> list[float|None]:
         worst = max(worst, min(1.0, p * (len(known) - rank)))
         out[i] = worst
     return out
+
+# %% ../nbs/05_metrics.ipynb #3f7f1d03
+def auroc(scores:Sequence[float], positive:Sequence[bool]) -> float|None:
+    "P(a positive scores above a negative), ties half; None where there are only ones or only others."
+    from scipy.stats import rankdata
+    yes = np.asarray(positive, bool); n, m = int(yes.sum()), int((~yes).sum())
+    return float((rankdata(np.asarray(scores, float))[yes].sum() - n*(n+1)/2)/(n*m)) if n and m else None

@@ -39,7 +39,7 @@ _J = r"(?:[가-힣ᆫ]+/J\w+ )?"      # a particle may stand between
 _ETM = r"(?:[가-힣ᆫᆯ]*[는은을던ᆫᆯ])/ETM "
 _RULES = [(name, re.compile(pattern)) for name, pattern in (
     ("not", rf"(?:지|질|진)/EC {_J}(?:않|아니하|못하)/V\w+ "),
-    ("not", rf"(?:지|질|진)/EC {_J}(?:안|못)/MAG 하/V\w+ "),
+    ("not", rf"(?:지|질|진)/EC {_J}(?:안|못|아니)/MAG 하/V\w+ "),
     ("forbid", rf"(?:지|질)/EC {_J}말/V\w+ "),
     ("assert", r"(?:ᆯ|을)/ETM 수/NNB 밖에/JX 없/VA "),
     ("can", rf"{_ETM}(?:수|순)/NNB {_J}있/V\w+ "),
@@ -123,7 +123,7 @@ def _role(toks:Sequence[Token], at:int) -> str:
     if at >= len(toks): return "main"
     t = toks[at]
     if t.tag == "EF" or t.tag in ("SF", "SP") or t.tag == "ETN" and (at+1 >= len(toks) or toks[at+1].tag in ("SF", "SP")): return "main"
-    if t.tag == "EC" and (t.form.endswith(("요", "니다", "죠")) or at+1 < len(toks) and toks[at+1].tag == "SSO" and t.form not in _IF | _AND | _EVEN): return "main"
+    if t.tag == "EC" and (t.form.endswith(("요", "니다", "죠")) or at+1 < len(toks) and toks[at+1].tag == "SSO" and t.form not in _IF | _AND | _EVEN and not t.form.endswith("려면")): return "main"
     if t.tag == "EC" and (t.form in _EVEN or t.form in ("어", "아", "여") and at+1 < len(toks) and toks[at+1].form == "도" or t.form == "고" and at+1 < len(toks) and toks[at+1].form in ("도", "서도")): return "even"
     if t.tag == "EC" and (t.form in ("고는", "고서는") or t.form in ("고", "고서") and at+1 < len(toks) and toks[at+1].form == "는"): return "if"
     if t.tag == "EC" and (t.form.endswith("야") or t.form in ("어서", "아서") and at+1 < len(toks) and toks[at+1].form == "야"): return "needed"
@@ -189,6 +189,21 @@ def _key(toks:Sequence[Token], i:int, word:str, denied:bool, noun:bool) -> tuple
     key, opposite = root(key)
     return key, word, "deny" if denied != opposite else "assert", opposite
 
+# %% ../nbs/07_polarity.ipynb #c00rd1na
+def _coordinated(toks:Sequence[Token], marked:str, found:list, spots:list) -> list:
+    "'시키거나 강요하여서는 아니 된다' forbids both: what rules the last of them rules those before it. Not 'must': of two, one will do."
+    out = list(found)
+    for k in range(len(out) - 2, -1, -1):
+        at = spots[k][1]
+        if at >= len(toks) or toks[at].tag != "EC" or toks[at].form not in ("거나", "든지", "든가"): continue
+        for j in range(k + 1, len(out)):
+            end = spots[j][1]
+            if out[j].role == "adnominal" and next((t.tag for t in toks[end+1:end+6] if t.tag[0] == "J"), "") in ("JKO", "JKB", "JKG"): continue     # within what the next one is said of
+            rule = next((n for n, r in _RULES if r.match(marked, spots[j][0])), "")
+            if out[j].role in ("main", "and") and rule in ("forbid", "can", "neednot"): state, said = (_after(marked, spots[j][0], s)[0] for s in (out[k].state, out[k].said)); out[k] = replace(out[k], state=state, said=said)
+            break
+    return out
+
 # %% ../nbs/07_polarity.ipynb #d6ca7e51
 def predications(text:str   # any text; positions are those of its NFC form
                 ) -> tuple[Predication, ...]:
@@ -197,18 +212,18 @@ def predications(text:str   # any text; positions are those of its NFC form
     offsets, at = [], 0
     for m in marks: offsets.append(at); at += len(m)
     place = {o: i for i, o in enumerate([*offsets, at])}
-    found, i = [], 0
+    found, spots, i = [], [], 0
     while i < len(toks):
         if (nucleus := _nucleus(toks, i)) is None: i += 1; continue
         stop, word, denied, noun = nucleus
         key, word, state, opposite = _key(toks, i, word, denied, noun)
-        said = _after(marked, place_of(offsets, at, stop), NOT[state])[0] if opposite else None
+        said = _after(marked, place_of(offsets, at, stop), NOT[state])[0] if opposite else None; after = place_of(offsets, at, stop)
         state, end = _after(marked, place_of(offsets, at, stop), state)
         stop = place[end]
         role = _role(toks, stop) if toks[stop-1].form != "없이" else "even" if stop < len(toks) and toks[stop].form == "도" else "if"
-        found.append(Predication(key, word, state, role, said or state, toks[i].start, toks[min(stop, len(toks)) - 1].end))
+        found.append(Predication(key, word, state, role, said or state, toks[i].start, toks[min(stop, len(toks)) - 1].end)); spots.append((after, stop))
         i = stop
-    return tuple(_wished(toks, _asked(nfc(text), found)))
+    return tuple(_wished(toks, _asked(nfc(text), _coordinated(toks, marked, found, spots))))
 
 def _asked(text:str, found:list) -> list:
     "A question says nothing: its predicates get the role 'ask'."

@@ -20,9 +20,9 @@ _all_ = ["Quantity"]
 
 # %% ../nbs/07_quantities.ipynb #add31762
 _SUFFIX = re.compile(r"""(?:\s?(?:간|동안|기간|씩))?(?:의\s)?(?:을|를|이|가|은|는|에|로|으로|도)?(?:
-\s?(?P<le>이내|이하|한도|넘지|넘기지|초과하지|(?:초과할|넘을|넘길)\s?수\s?없|(?:초과하여서는|초과해서는|넘어서는|넘겨서는|초과하면|넘으면|넘기면|초과해선|넘어선)\s(?:안|아니)\s?(?:되|돼|됩|된|됨|됐|될)|한하여|한해(?!서?는)|한정|국한|제한|보다\s(?:많지|크지|길지|높지|늦지)\s않|안에|안으로|내에|내로|내(?![가-힣])|상한(?![가-힣])|상한으로)
-|\s?(?P<ge>이상|미만이어서는|보다\s(?:적|낮|짧|작)지\s않|밑돌지|미달하지|하한(?![가-힣])|하한으로)
-|\s?(?P<lt>미만|(?P<yet>(?:지나|경과하)기\s?전)|못\s?미[치쳐칠]|미치지\s?(?:못|않|아니)|미달|채\s안|밑도|밑돌|하회|보다\s(?:적|작|짧|낮|아래|이른))|(?<=[이가도])\s?(?P<lt2>안\s?(?:되는|되면|된|됐|돼|될)|못\s?(?:되는|되면|된))
+\s?(?P<le>이내|이하|한도|넘지|넘기지|초과하지|(?:초과할|넘을|넘길)\s?수\s?없|(?:초과하여서는|초과해서는|넘어서는|넘겨서는|초과하면|넘으면|넘기면|초과해선|넘어선)\s(?:안|아니)\s?(?:되|돼|됩|된|됨|됐|될)|한하여|한해(?!서?는)|한정|국한|제한|(?:넘겨|넘어|초과하여|초과해)\s(?:[가-힣]{1,8}\s){1,3}?수\s?없|(?:넘겨|초과하여|초과해)\s[가-힣]{1,6}(?:서는|선)?\s(?:안|아니)\s?[되된됩돼]|(?:넘겨|초과하여|초과해)\s[가-힣]{1,6}지\s?(?:않|아니|못)|보다\s(?:많지|크지|길지|높지|늦지)\s않|안에|사이(?![가-힣]{2})|안으로|내에|내로|내(?![가-힣])|상한(?![가-힣])|상한으로)
+|\s?(?P<ge>이상|미만이어서는|보다\s(?:적|낮|짧|작)지\s않|밑돌지|밑돌면\s안|(?:못\s?미치|미달하)면\s안|미달하지|하한(?![가-힣])|하한으로)
+|\s?(?P<lt>미만|(?P<yet>(?:지나|경과하|넘)기\s?전)|못\s?미[치쳐칠]|미치지\s?(?:못|않|아니)|미달|채\s안|밑도|밑돌|하회|보다\s(?:적|작|짧|낮|아래|이른))|(?<=[이가도])\s?(?P<lt2>안\s?(?:되는|되면|된|됐|돼|될)|못\s?(?:되는|되면|된))
 |\s?(?P<gt>초과|넘게|넘는|넘은|넘으|넘어|넘긴|넘겨|넘기|넘도록|넘었|넘을|넘고|웃도|웃돌|상회|보다\s(?:많|크|큰|길|긴|높|더|오래|늦))
 |\s?(?P<about>내외|정도|가량|남짓|쯤|안팎|전후|여(?=간|의|\s|$))
 |\s?(?P<before>(?P<i>이)?전(?=과(?![가-힣])|에|엔|까지|부터|의|인|이(?![가-힣]{2})|으로|만|\s|[^가-힣]|$)|앞서|앞두)(?P<b>까지|부터)?
@@ -84,6 +84,9 @@ def _joined(t, a, b, wa, wb):
     if plain_a and one and small and gap == " " and not b.side and (b.dimension != "duration" or b.value < a.value or b.unit != a.unit): return replace(b, start=a.start, per=_unit_of(a))
     if a.dimension == b.dimension == "duration" and a.unit == b.unit and a.side == "후" and a.bound in ("", ">") and b.bound in ("<=", "<") and b.upper is None and b.value > a.value and re.fullmatch(r"\s?(?:날|뒤|후)?(?:부터|에서)?\s?", gap):
         return replace(b, start=a.start, value=a.value, bound=">", upper=b.value, upper_bound=b.bound, side=a.side)
+    if a.dimension == "date" and "D" in a.unit and a.upper is None and (b.dimension, b.unit) == ("duration", "일") and a.value % 100 < b.value <= 31 and (
+            re.fullmatch(r"\d{1,2}일까지", t[b.start:b.end]) if a.bound == ">=" else re.search("~|-", gap) and re.fullmatch(r"\d{1,2}일(?:까지)?", t[b.start:b.end])):
+        b = replace(b, dimension="date", unit="D", side="", per="")      # '11월 1일부터 10일까지' ends on a day of that month
     same = a.dimension == b.dimension and (a.unit == b.unit or a.dimension in ("date", "clock")) and a.upper is None and b.upper is None and not a.per and not b.per
     if same and a.side == b.side and _GAP_RANGE.fullmatch(gap):
         tied = re.search(r"~|-|에서|내지", gap)

@@ -3,7 +3,7 @@
 clean      nbdev_export, nbdev_clean and README leave no difference
 rules      tools/check_notebooks.py
 tests      nbdev_test on one notebook of each phase; `check.py tests-all` runs it on all (minutes)
-coverage   every cell of every notebook but the few of LONG (`tests-all` runs these, too): nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed
+coverage   every cell of every notebook but the few of LONG: nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed by those that are traced (all but HEAVY); `check.py coverage-all`: LONG, too
 wheel      the wheel, in an empty environment, answers from another folder
 bench      a small slice of each benchmark
 """
@@ -44,16 +44,28 @@ def tests(): sh("nbdev_test", "--n_workers", "2", "--do_print", "--file_re", SAM
 
 def tests_all(): sh("nbdev_test", "--n_workers", "2", "--do_print")
 
-# a minute and more each; what they export is executed by other notebooks
+# a minute and more each; what they export is executed by other notebooks. Their stored outputs are compared by `check.py coverage-all` only
 LONG = ("08_relevance", "16_expansion_hyde", "16_rerank", "17_grading_scores", "30_ablation")
 
-def coverage():
+# executed and compared, but not traced (which costs half as much again): their modules are traced where others use them
+HEAVY = ("index", "50_benchmark", "20_persona", "30_experiment", "18_answering", "16_query_expansion", "20_persona_improve", "12_semantic_eval", "14_sweep", "04_hybrid_index", "50_benchmark_answers",
+         "08_campus_search", "17_grading", "08_rewriter", "14_weights", "12_semantic_calibration", "08_synonyms", "40_report", "80_cli_test", "20_persona_rounds")
+ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two notebooks at a time on two cores
+
+def coverage_all(): coverage(())
+
+def coverage(left=LONG):
     for old in ROOT.glob(".coverage*"):
         if old.name != ".coveragerc": old.unlink()
+    bad, run = 0, ("tools/nb_run.py", "--imported", "--jobs", "2")
     # the parent only starts kernels: what is measured is in them
-    sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--imported", "--jobs", "2", "--leave", *LONG)
+    for command in (("coverage", "run", "--rcfile=.coveragerc", *run, "--leave", *HEAVY, *LONG), (sys.executable, *run, *(f"nbs/{n}.ipynb" for n in (*HEAVY, *LONG) if n not in left))):
+        try: sh(*command, **ONE)
+        except subprocess.CalledProcessError: bad += 1          # what the other half has to say is worth knowing, too
+    if left: print("left out: " + ", ".join(left))
     sh("coverage", "combine", "--rcfile=.coveragerc", "--quiet")
     sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
+    if bad: raise SystemExit("notebooks failed: see above")
 
 def wheel():
     with tempfile.TemporaryDirectory() as d:
@@ -78,7 +90,7 @@ def wheel():
 def bench(): sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
 CHECKS = [clean, rules, tests, coverage, wheel, bench]
-ASKED = {"tests-all": tests_all}      # only by name
+ASKED = {"tests-all": tests_all, "coverage-all": coverage_all}      # only by name
 
 def main(names):
     known = {**{c.__name__: c for c in CHECKS}, **ASKED}

@@ -126,7 +126,7 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--check", action="store_true"); ap.add_argument("--timeout", type=int, default=600)
     ap.add_argument("--imported", action="store_true"); ap.add_argument("--jobs", type=int, default=1, help="how many notebooks at once")
-    ap.add_argument("--leave", nargs="+", default=[], metavar="NAME", help="notebooks to leave out, by name; said at the end")
+    ap.add_argument("--leave", nargs="+", default=[], metavar="NAME", help="notebooks to leave out, by name")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     args.check |= args.imported
@@ -147,7 +147,6 @@ def main():
         bad += bool(changed)
         print(f"{'ok  ' if not changed else 'DIFF'} {path} {seconds:.0f} s", flush=True)
     while not kernels.empty(): kernels.get().close()
-    if args.leave: print(f"left out here: {', '.join(args.leave)}")
     return 1 if bad else 0
 
 if __name__ == "__main__": sys.exit(main())

@@ -23,6 +23,7 @@ from ..support_claims import Cited, cited_claims
 from ..support_parts import hide_orders
 
 # %% ../../nbs/persona/08_fact_check_evidence.ipynb #d8e98995
+_DAY = re.compile(r"(\d{4})\D{1,3}(\d{1,2})\D{1,3}(\d{1,2})")
 _STATE = re.compile(r"(?:법|법률|시행령|시행규칙|조례)$")     # laws of the state, which no regulation book holds
 
 class _Named:
@@ -60,6 +61,7 @@ class _Named:
         for (article, branch, addendum), at in self.places.items():
             if addendum != c.addendum or c.article and not (article and c.article <= article <= max(last or 0, c.article)) or c.article == last and c.article and (branch or None) != (c.branch or None): continue
             found += [i for s in regs for i in at.get(s, ())]
+        if c.addendum and (day := _DAY.search(c.text)): found = [i for i in found if (d := _DAY.search(self.texts[i][:160])) and d.groups() == day.groups()] or found
         return tuple(sorted(found))
 
 # %% ../../nbs/persona/08_fact_check_evidence.ipynb #142f0042

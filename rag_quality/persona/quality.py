@@ -14,7 +14,7 @@ from ..answers import Answer, as_answer
 from ..citations_sources import read_sources
 from ..core import ConfigError, log, nfc
 from ..evasive import unsupported_evasions
-from .comparison import place_of
+from ..comparison import place_of
 from .evidence import Rulebook
 from .fact_check import FactReport
 from .quality_signs import Share, actionability, citation, completeness, practicality, relevance

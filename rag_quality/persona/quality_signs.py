@@ -17,7 +17,7 @@ import numpy as np
 from ..citing import find_citations
 from ..core import nfc
 from ..names import find_names
-from .comparison import figures, place_of
+from ..comparison import figures, place_of
 from .evidence import Rulebook, sourced_claims
 from ..polarity import predications
 from ..query_types import asked_for
