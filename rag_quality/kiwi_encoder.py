@@ -123,6 +123,9 @@ def _bags(table:TokenTable, used:np.ndarray):
     return csr_matrix((np.ones(len(ids)), (rows, (np.cumsum(counts) - 1)[ids])), shape=(len(table), len(used))).sqrt()   # equal places are summed
 
 # %% ../nbs/03_kiwi_encoder.ipynb #c16af38e
+@cache
+def _refined(drop:int) -> RefinedVectors: return RefinedVectors(drop)      # one memory for every encoder: what an index has read need not be read again
+
 class KiwiEncoder:
     "Sentence vectors from Kiwi's morpheme embedding; no download, no GPU, no training."
     dim = MorphemeSpace.dim
@@ -132,7 +135,7 @@ class KiwiEncoder:
                  half:float|None=None):                   # frequency rank at which a morpheme gets half the weight; None: as configured
         stop, drop, half = _checked(stop, *retrieval_defaults("encoder", drop=drop, half=half))
         self.stop, self.tags, self.drop, self.half = frozenset(stop), frozenset(tags), drop, half
-        self.morpheme_vectors = RefinedVectors(drop)      # (forms, kiwi ids) -> unit vectors, one row each
+        self.morpheme_vectors = _refined(drop)            # (forms, kiwi ids) -> unit vectors, one row each
     @property
     def fingerprint(self) -> str:
         if not (state := analyser_state()): return ""     # a user dictionary was added: vectors of today's analysis have no name
