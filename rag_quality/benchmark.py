@@ -86,7 +86,7 @@ def _work(get:Callable):
 
 def _halves(bench:Benchmark, near:Iterable[str], far:Iterable[str], *given) -> list[tuple[str, list[Figure]]]:
     "`near` by this process, `far` by a second one; all of it here where that one dies."
-    with Worker("rag_quality.benchmark:_work", bench, *given) as other, ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(1) as pool, Worker("rag_quality.benchmark:_work", bench, *given) as other:
         there = pool.submit(other.ask, "figures", far); here = _figures(bench, near, *given); right, found = there.result()
     if not right: log.warning("다른 프로세스가 과제를 끝내지 못해 이쪽에서 합니다 (%s).", found)
     return [*here, *(found if right else _figures(bench, far, *given))]

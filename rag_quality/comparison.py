@@ -8,6 +8,7 @@ __all__ = ['NEAR', 'MORE', 'PIECES', 'SURE', 'APART', 'Place', 'place_of', 'figu
 
 # %% ../nbs/15_comparison.ipynb #2a90e03b
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -69,8 +70,10 @@ _NEVER = re.compile(r"\s?(?:을|를)?\s?(?:하여|해)?\s?(?:할|일|하지|해�
 @lru_cache(maxsize=4096)
 def figures(text:str) -> tuple[Quantity, ...]:
     "The quantities of a text that are no part of a citation and no part of a longer word."
-    text = nfc(text); toks = tokens(text); cites = [(c.start, c.end) for c in find_citations(text)]
-    part = lambda q: any(a < q.end and q.start < b for a, b in cites) or any(t.start < q.end < t.end and t.tag in ("NNG", "NNP") for t in toks)
+    text = nfc(text); toks, cites = tokens(text), find_citations(text); starts, firsts = [t.start for t in toks], [c.start for c in cites]
+    def part(q):
+        k, i = bisect_left(firsts, q.end), bisect_left(starts, q.end)
+        return any(c.start < q.end and q.start < c.end for c in cites[max(0, k - 2):k]) or any(t.start < q.end < t.end and t.tag in ("NNG", "NNP") for t in toks[max(0, i - 4):i])
     return tuple(replace(q, bound=_NOT_BEYOND[q.bound]) if q.bound in _NOT_BEYOND and _NEVER.match(text, q.end) else q for q in find_quantities(text) if q.value is not None and not part(q))
 
 def _against(q:Quantity, x:Quantity) -> bool:
@@ -196,11 +199,21 @@ def state_faults(claim:str, place:Place) -> list[str]:
     return out
 
 # %% ../nbs/15_comparison.ipynb #8661e623
-_NEAR_ARTICLES, _MOST = .15, 3
+_NEAR_ARTICLES, _MOST, _LONG = .15, 3, 6_000     # covers of articles near to the best; at most; characters from which a passage is taken in pieces
+
+@lru_cache(maxsize=2048)
+def _in_pieces(article:str) -> tuple[str, ...]:
+    "A long passage in pieces at its line breaks, each with the first line."
+    if len(article) <= _LONG: return (article,)
+    head, out, now = article.split("\n", 1)[0][:80], [], ""
+    for line in (part[i:i + _LONG] for part in article.splitlines() for i in range(0, len(part), _LONG)):
+        if now and len(now) + len(line) > _LONG: out.append(now); now = head
+        now = f"{now}\n{line}" if now else line
+    return (*out, now)
 
 def fault_signs(claim:str, articles:Sequence[str]) -> dict[str, float]:
     "What a claim and the articles of a context that speak of it differ in, as signs: numbers of faults, and how much of the claim the best article has."
-    found = sorted(((place_of(claim, a), a) for a in articles), key=lambda f: -f[0].cover) if claim.strip() else []
+    found = sorted(((place_of(claim, a), a) for long in articles for a in _in_pieces(long)), key=lambda f: -f[0].cover) if claim.strip() else []
     if not found: return {}
     best, top = found[0][0], [f for f in found if f[0].cover >= found[0][0].cover - _NEAR_ARTICLES][:_MOST]
     place, whole = Place(best.cover, tuple(t for p, _ in top for t in p.parts), best.span), "\n".join(a for _, a in top)

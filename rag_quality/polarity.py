@@ -196,7 +196,7 @@ def _coordinated(toks:Sequence[Token], marked:str, found:list, spots:list) -> li
     for k in range(len(out) - 2, -1, -1):
         at = spots[k][1]
         if at >= len(toks) or toks[at].tag != "EC" or toks[at].form not in ("거나", "든지", "든가"): continue
-        for j in range(k + 1, len(out)):
+        for j in range(k + 1, min(k + 9, len(out))):
             end = spots[j][1]
             if out[j].role == "adnominal" and next((t.tag for t in toks[end+1:end+6] if t.tag[0] == "J"), "") in ("JKO", "JKB", "JKG"): continue     # within what the next one is said of
             rule = next((n for n, r in _RULES if r.match(marked, spots[j][0])), "")

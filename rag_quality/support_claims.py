@@ -99,7 +99,7 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     r = read(f"{context} {text}".strip() if context and context not in text else text)
     cites, where = cite_signs(c, S); at = stand(r, S, where)
     near = " ".join(S.sents[s] for s in at.sents)
-    signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(c.text, near), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **fault_signs(c.text[:600], S.texts), "meta": float(bool(_META.search(c.text)))}
+    signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(c.text, near), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text)))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
     return at, signs, absent_contacts(c.text, S), found
