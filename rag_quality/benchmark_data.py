@@ -63,12 +63,11 @@ class Benchmark:
     dialogues: tuple[dict, ...]      # {_id, split, family, turns: [{user, assistant, docs}], break: None | {turn, kind, why}}
     version: str
     files: dict[str, str]            # name -> SHA-256
-    part: str = "all"
 
     def split(self, name:str) -> "Benchmark":
         "One split; 'all' keeps everything."
         if name == "all": return self
-        return replace(self, collection=self.collection.split(name), needs=tuple(n for n in self.needs if n.split == name), dialogues=tuple(d for d in self.dialogues if d["split"] == name), part=name)
+        return replace(self, collection=self.collection.split(name), needs=tuple(n for n in self.needs if n.split == name), dialogues=tuple(d for d in self.dialogues if d["split"] == name))
 
     @property
     def answerable(self) -> tuple[Need, ...]: "The needs that the book answers."; return tuple(n for n in self.needs if n.answer)

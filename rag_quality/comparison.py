@@ -216,7 +216,7 @@ def fault_signs(claim:str, articles:Sequence[str]) -> dict[str, float]:
     found = sorted(((place_of(claim, a), a) for long in articles for a in _in_pieces(long)), key=lambda f: -f[0].cover) if claim.strip() else []
     if not found: return {}
     best, top = found[0][0], [f for f in found if f[0].cover >= found[0][0].cover - _NEAR_ARTICLES][:_MOST]
-    place, whole = Place(best.cover, tuple(t for p, _ in top for t in p.parts), best.span), "\n".join(a for _, a in top)
+    place, whole = Place(best.cover, tuple(t for p, _ in top for t in p.parts), best.span), tuple(a for _, a in top)
     number, n = figure_faults(claim, place, whole); name, state = name_faults(claim, whole), state_faults(claim, place); swapped = any("자리에" in x for x in number)
     return {"x_cover": best.cover, "x_fig": float(min(len(number), 3)), "x_nfig": float(n), "x_figs": float(swapped), "x_figa": float(any("근거에 없" in x for x in number)), "x_name": float(min(len(name), 3)), "x_state": float(min(len(state), 2)),
             "x_clean": float(not (number or name or state))}

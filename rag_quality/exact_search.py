@@ -15,6 +15,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from .core import ConfigError
+from .workers import cores as usable_cores
 
 # %% ../nbs/04_exact_search.ipynb #600d79e3
 def check_k(k:int) -> int:
@@ -56,7 +57,7 @@ def exact_scores(vectors:np.ndarray, query:np.ndarray,   # (dim,), in float64
 def cores() -> int:
     "How many threads to use: as many as the products do."
     asked = next((int(x) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if (x := os.environ.get(name, "")).isdigit() and int(x)), None)
-    return asked or len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1))
+    return asked or usable_cores()
 
 def best_of(vectors:np.ndarray, queries:np.ndarray, rows_of:Callable, k:int, pool=None) -> tuple[np.ndarray, np.ndarray]:
     "The `k` best (scores to six places, rows) of each query among `rows_of(queries)` -> (number of query * n + row, ascending; n); equal scores by row."
