@@ -4,7 +4,7 @@ usage: python benchmarks/faithfulness_fit.py DATA [--write]      DATA: a folder 
 
 A second logistic regression over the signs of coverage (`about`) tells claims about something else (the answers to other needs) from true ones;
 what it lets through is all that the first may support. Fitted on the claims of the reference answers, faithful paraphrases and answers with one false sentence of regs dev, on those of
-data/hanbit train and dev at weight 0.1, and on the pairs of data/contrast dev at weight 0.15. Prints the figures cross-validated by need (what other needs may expect), of each collection; `--write` writes the model to
+data/hanbit train and dev at weight 0.1, on those of the labelled chatbot answers of data/chatbot (given passages of hanbit train and dev) at weight 0.06, and on the pairs of data/contrast dev at weight 0.15. Prints the figures cross-validated by need (what other needs may expect), of each collection; `--write` writes the model to
 ./data/config. `CUT`, the log odds at the default threshold, is near where the balanced accuracy is largest. Needs scikit-learn ([dense]).
 """
 import argparse, json, random, re, sys
@@ -15,12 +15,13 @@ import numpy as np
 
 from rag_quality.benchmark_data import load_benchmark
 from rag_quality.calibration import contrast_pairs
+from rag_quality.chatbot_answers import load_chatbot_answers, segment_at
 from rag_quality.core import load_config, nfc, save_config
 from rag_quality.metrics import auroc
 from rag_quality.support_claims import checked_claims
 from rag_quality.support_parts import read_source
 
-FOLDS, CUT, WEIGHT, HANBIT, SEEDS, RATE, STRENGTH = 9, 0., .15, .1, (0, 1, 2, 3), .06, .2
+FOLDS, CUT, WEIGHT, HANBIT, CHATBOT, SEEDS, RATE, STRENGTH = 9, 0., .15, .1, .06, (0, 1, 2, 3), .06, .2
 
 def regs_claims(folder:Path) -> list[dict]:
     "Every claim of the answers of the needs: its signs, and whether it stands in the false span."
@@ -49,8 +50,16 @@ def hanbit_claims() -> list[dict]:
                     c = f.cited.claim; rows.append({"need": n.id, "kind": kind, "answer": text, "signs": f.signs, "bad": span is not None and c.start < span[1] and c.end > span[0]})
     return rows
 
+def chatbot_claims() -> list[dict]:
+    "The claims of the labelled chatbot answers; bad is what is not wholly supported."
+    rows = []
+    for a in load_chatbot_answers():
+        for f in checked_claims(a.text, read_source(a.contexts)):
+            if (s := segment_at(a, f.cited.claim.start)) and s.label in "SPUC": rows.append({"need": a.need, "kind": s.fault, "answer": a.id, "segment": s.start, "signs": f.signs, "bad": s.label != "S"})
+    return rows
+
 ABOUT, SLACK = ("gcover", "cover", "pcover", "ucover", "verbatim", "weak", "c_cover", "noun_abs_max", "noun_abs_sum", "noun_loc_max", "noun_loc_sum", "formal_abs", "formal_loc",
-                "len", "pred_loc", "pred_top", "rev_cover", "nq", "q_abs", "odd"), 2.     # its signs; how sure it must be
+                "len", "pred_loc", "pred_top", "rev_cover", "nq", "q_abs", "odd"), 3.     # its signs; how sure it must be
 
 def other_claims(folder:Path) -> list[dict]:
     "The claims of answers to other needs, without their citations: what the context says nothing about."
@@ -91,18 +100,30 @@ def row_of(tree) -> list[float]:
     a, b = side(left[0]), side(right[0])
     return [int(sign[0]), float(cut[0]), a[0], a[1], b[0], b[1], a[2], a[3], b[2], b[3]]
 
+def report_segments(rows:list, odds:np.ndarray) -> float:
+    "Segments of the chatbot answers by their worst claim, answers by their mean, and what is flagged of each fault."
+    worst, answers, faults = {}, {}, {}
+    for r, o in zip(rows, odds):
+        key = (r["answer"], r["segment"]); worst[key] = (min(worst.get(key, (9., 0))[0], 1/(1 + np.exp(-o))), not r["bad"]); faults.setdefault(r["kind"] or "supported", []).append(o < CUT)
+    for (a, _), x in worst.items(): answers.setdefault(a, []).append(x)
+    p, y = (np.array(v) for v in zip(*worst.values())); a, b, c, d = (np.array(v) for v in zip(*[(min(s for s, _ in v), np.mean([s for s, _ in v]), all(t for _, t in v), np.mean([t for _, t in v]) >= .5) for v in answers.values()]))
+    print(f"chatbot, cross-validated by need: AUROC of segments {auroc(p, y):.3f} (n {len(y)}), balanced accuracy {((p[y] >= .5).mean() + (p[~y] < .5).mean())/2:.3f}; of answers (n {len(a)}): worst claim, all supported {auroc(a, c):.3f}; mean, all supported {auroc(b, c):.3f}; mean, at least half {auroc(b, d):.3f}")
+    print("  flagged: " + ", ".join(f"{k} {np.mean(v):.2f} (n {len(v)})" for k, v in sorted(faults.items())))
+    return auroc(p, y)
+
 def dense(text:str) -> str: "JSON with each list of plain values on one line."; return re.sub(r"\[\s+([^\[\]{}]+?)\s+\]", lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text)
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0]); ap.add_argument("data", type=Path); ap.add_argument("--write", action="store_true")
     args = ap.parse_args()
     if not (args.data/"regs/needs.jsonl").is_file(): sys.exit(f"no regs/needs.jsonl in {args.data}")
-    rows, extra, other = [{**r, "of": "regs"} for r in regs_claims(args.data/"regs")] + [{**r, "of": "hanbit"} for r in hanbit_claims()], contrast_claims(), other_claims(args.data/"regs")
+    rows, extra, other = [{**r, "of": "regs"} for r in regs_claims(args.data/"regs")] + [{**r, "of": "hanbit"} for r in hanbit_claims()] + [{**r, "of": "chatbot"} for r in chatbot_claims()], contrast_claims(), other_claims(args.data/"regs")
     names = sorted({k for r in rows for k in r["signs"]} - {"cited"})
     matrix = lambda rs: np.array([[r["signs"].get(k, 0.) for k in names] for r in rs])
     X, y, XC, yC = matrix(rows), np.array([not r["bad"] for r in rows]), matrix(extra), np.array([not r["bad"] for r in extra])
-    weight, regs = np.array([1. if r["of"] == "regs" else HANBIT for r in rows]), np.array([r["of"] == "regs" for r in rows])
-    needs = {of: sorted({r["need"] for r in rows if r["of"] == of}) for of in ("regs", "hanbit")}; fold = np.array([needs[r["of"]].index(r["need"]) % FOLDS for r in rows])
+    weight, of_row = np.array([{"regs": 1., "hanbit": HANBIT, "chatbot": CHATBOT}[r["of"]] for r in rows]), np.array([r["of"] for r in rows]); regs = of_row == "regs"
+    books = {"regs": "regs", "hanbit": "hanbit", "chatbot": "hanbit"}       # chatbot answers are about needs of hanbit: a need is in one fold, whoever writes of it
+    needs = {b: sorted({r["need"] for r in rows if books[r["of"]] == b}) for b in ("regs", "hanbit")}; fold = np.array([needs[books[r["of"]]].index(r["need"]) % FOLDS for r in rows])
     XO, about, foldO = matrix(other), [names.index(k) for k in ABOUT], [np.array([needs["regs"].index(r[k]) % FOLDS for r in other]) for k in ("need", "other")]
     def gate(at, atO) -> tuple[np.ndarray, float]:
         true = at & y & regs; weights, bias = linear(np.vstack([X[true], XO[atO]])[:, about], np.r_[np.ones(true.sum()), np.zeros(atO.sum())], np.ones(true.sum() + atO.sum()), .1)
@@ -120,9 +141,10 @@ def main():
         for r, o in zip(rows, odds):
             if r["of"] == of: key = (r["need"], r["kind"], r["answer"]); worst[key] = min(worst.get(key, 1e9), o)
         kinds, p = np.array([k[1] for k in worst]), np.array(list(worst.values())); true = np.isin(kinds, ["answer", "faithful"]); told[of] = auroc(p, true)
-        print(f"{of}, cross-validated by need, {(regs == (of == 'regs')).sum()} claims: AUROC of the worst claim {told[of]:.3f}, balanced accuracy at {CUT} {((p[true] >= CUT).mean() + (p[~true] < CUT).mean())/2:.3f}")
+        print(f"{of}, cross-validated by need, {(of_row == of).sum()} claims: AUROC of the worst claim {told[of]:.3f}, balanced accuracy at {CUT} {((p[true] >= CUT).mean() + (p[~true] < CUT).mean())/2:.3f}")
         print("  balanced accuracy by cut: " + ", ".join(f"{c:.1f} {((p[true] >= c).mean() + (p[~true] < c).mean())/2:.3f}" for c in np.arange(-.6, 1.3, .2)))
         print("  flagged: " + ", ".join(f"{k} {(p[kinds == k] < CUT).mean():.2f}" for k in dict.fromkeys(kinds)))
+    told["chatbot"] = report_segments([r for r in rows if r["of"] == "chatbot"], odds[of_row == "chatbot"])
     if not args.write: return
     d = data(np.ones(len(y), bool)); weights, bias = linear(*d); weights, bias, trees = weights/2, bias/2, []
     for s in SEEDS:
@@ -130,8 +152,8 @@ def main():
         for e in g.estimators_[:, 0]: t = row_of(e.tree_); trees.append([round(v, 4) for v in t[:6]] + [round(v*RATE/len(SEEDS)/2, 5) for v in t[6:]])
     gw, gb = gate(np.ones(len(y), bool), np.ones(len(other), bool))
     found = dict(load_config("faithfulness")); old = found["model"]["provenance"]
-    found["model"] = {"provenance": {**old, "fitted_on": f"claims of reference answers, faithful paraphrases and planted faults: regs dev (81 needs), data/hanbit train and dev (153 needs) at weight {HANBIT}; data/contrast dev at weight {WEIGHT}", "date": str(date.today()), "note": "figures on regs dev and on hanbit train and dev with this model are in-sample; hanbit test, realrag and data/contrast test were not fitted on", "n_claims": len(y), "n_contrast_claims": len(yC), "n_other_claims": len(other), "hanbit_weight": HANBIT, "odds_at_threshold": CUT,
-                                     "cross_validated": f"{FOLDS} folds by need: AUROC of the worst claim {told['regs']:.3f} (regs dev), {told['hanbit']:.3f} (hanbit train and dev)"}, "names": names, "bias": round(bias, 5), "linear": [round(float(v), 5) for v in weights],
+    found["model"] = {"provenance": {**old, "fitted_on": f"claims of reference answers, faithful paraphrases and planted faults: regs dev (81 needs), data/hanbit train and dev (153 needs) at weight {HANBIT}; data/chatbot (748 answers, 187 needs) at weight {CHATBOT}; data/contrast dev at weight {WEIGHT}", "date": str(date.today()), "note": "figures on regs dev, on hanbit train and dev and on data/chatbot with this model are in-sample; hanbit test, realrag and data/contrast test were not fitted on", "n_claims": len(y), "n_contrast_claims": len(yC), "n_other_claims": len(other), "hanbit_weight": HANBIT, "odds_at_threshold": CUT,
+                                     "cross_validated": f"{FOLDS} folds by need: AUROC of the worst claim {told['regs']:.3f} (regs dev), {told['hanbit']:.3f} (hanbit train and dev), of segments {told['chatbot']:.3f} (data/chatbot)"}, "names": names, "bias": round(bias, 5), "linear": [round(float(v), 5) for v in weights],
                       "about": [round(float(v), 5) for v in gw], "about_bias": round(gb, 5), "trees": trees}
     found["model"]["provenance"]["method"] = f"half logistic regression (L2, C {STRENGTH}), half gradient boosting: depth 2, {len(SEEDS)} seeds x 300 trees, rate {RATE}, half of the rows and 0.3 of the signs a split, at least 8 rows a leaf"
     path = save_config("faithfulness", found)

@@ -21,7 +21,7 @@ from rag_quality.metrics import auroc, number
 from rag_quality.relevance import CONTEXT_FEATURES, PASSAGE_FEATURES, RelevanceScorer, absent_share, context_evidence, fit_logistic
 from rag_quality.talk import needs_retrieval
 
-PRIOR = .6      # the share of questions that the collection answers, which the calibration assumes
+PRIOR = 2/3    # the share of questions that the collection answers, which the calibration assumes
 USE = {"passage": ("cover", "exact", "article", "regulation", "bm25", "phrase", "lacks"), "context": ("bm25", "gap", "cover", "exact", "article", "regulation", "lacks", "length")}
 
 SIGNS = {**{f: 1 for f in ("cover", "exact", "line", "article", "regulation", "bm25", "phrase", "least", "gap")}, "lacks": -1, "absent": -1}

@@ -21,7 +21,7 @@ from .core import nfc
 from .formality import tokens
 from .korean import content_morphemes
 from .names import Name, find_names
-from .polarity import clash, predications
+from .polarity import clash
 from .quantities import Quantity, find_quantities, same_quantity
 from .reading import read
 from .support_parts import statement
@@ -182,7 +182,7 @@ _RULED = frozenset(("must", "can", "forbid", "neednot"))
 
 def _flipped(claim:str, near:str) -> bool: "'지나야 할 수 있다' is '지나지 아니하면 할 수 없다'."; return bool(re.search(r"[가-힣]야(?:만)?\s(?!하|합|함|해|된|됩)", claim)) != bool(re.search(r"[가-힣]야(?:만)?\s(?!하|합|함|해|한|된|됩)", near))
 
-_told = lru_cache(maxsize=16384)(predications)
+def _told(text:str) -> tuple: "The predications of a text; what was read is remembered."; return read(text).predications
 
 def _rules(x) -> bool: "Not what is only supposed or spoken of: '확정하지 아니하면', '취득하려면'."; return x.role not in ("if", "aim", "ask") or x.state in _RULED
 

@@ -9,6 +9,7 @@ __all__ = ['find_quantities', 'comparable', 'same_value', 'same_quantity', 'comp
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from .amounts import amounts_at, hide_identifiers, word_amounts
 from .core import ConfigError, nfc
@@ -101,7 +102,11 @@ def _joined(t, a, b, wa, wb):
 
 # %% ../nbs/07_quantities.ipynb #e713d4ad
 def find_quantities(text:str) -> tuple[Quantity, ...]:
-    "Every quantity of a text, in order; spans are of the NFC text and take in the words that bound the quantity."
+    "Every quantity of a text, in order; spans are of the NFC text and take in the words that bound the quantity. Short texts are remembered."
+    return _found(text) if isinstance(text, str) and len(text) <= 1000 else _found.__wrapped__(text)
+
+@lru_cache(maxsize=8192)
+def _found(text:str) -> tuple[Quantity, ...]:
     whole = nfc(text) if isinstance(text, str) else text
     t = hide_identifiers(plain(text)); found = [(q, "") for q in word_amounts(t)]
     rest = t
