@@ -21,7 +21,7 @@ from rag_quality.metrics import auroc
 from rag_quality.support_claims import checked_claims
 from rag_quality.support_parts import read_source
 
-FOLDS, CUT, WEIGHT, HANBIT, CHATBOT, SEEDS, RATE, STRENGTH = 9, 0., .15, .1, .06, (0, 1, 2, 3), .06, .2
+FOLDS, CUT, WEIGHT, HANBIT, CHATBOT, SEEDS, RATE, STRENGTH = 9, -.1, .15, .1, .06, (0, 1, 2, 3), .06, .2
 
 def regs_claims(folder:Path) -> list[dict]:
     "Every claim of the answers of the needs: its signs, and whether it stands in the false span."

@@ -87,7 +87,9 @@ def same_figure(q:Quantity, x:Quantity) -> bool:
     "One value, and no bound against the other's."
     return not (_value(q, x) and _against(q, x)) and (same_quantity(q, x) is True or _value(q, x) or _pieces(q, x))
 
-def _pieces(q:Quantity, x:Quantity) -> bool: "'2개까지' of what the article counts as '2개 교과목까지'."; return "count:개" in (q.dimension, x.dimension) and q.dimension[:6] == x.dimension[:6] and q.value == x.value and q.upper == x.upper and not _against(q, x)
+_NO_PIECES = frozenset(("count:명", "count:회"))     # people and times are never '개'
+
+def _pieces(q:Quantity, x:Quantity) -> bool: "'2개까지' of what the article counts as '2개 교과목까지'."; dims = {q.dimension, x.dimension}; return "count:개" in dims and not dims & _NO_PIECES and q.dimension[:6] == x.dimension[:6] and q.value == x.value and q.upper == x.upper and not _against(q, x)
 
 # %% ../nbs/15_comparison.ipynb #0d67bb8e
 def _each(article:"str|Sequence[str]") -> tuple[str, ...]: return (article,) if isinstance(article, str) else tuple(article)
