@@ -8,7 +8,6 @@ __all__ = ['LABELS', 'Segment', 'ChatbotAnswer', 'load_chatbot_answers', 'segmen
 # %% ../nbs/15_chatbot_answers.ipynb #97d0c171
 import json
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from .core import ConfigError, DataError, bundle_path, nfc
@@ -49,7 +48,7 @@ def _answer(row:dict, asked:dict) -> ChatbotAnswer:
     "An answer of a row; its text is its segments, a blank between two where no line ends."
     text, found = "", []
     for s in row["segments"]:
-        if s["label"] not in LABELS: raise ValueError(f"label={s['label']!r}")
+        if s["label"] not in tuple(LABELS): raise ValueError(f"label={s['label']!r}")
         piece = nfc(s["text"]); found.append(Segment(piece, len(text), len(text) + len(piece), s["label"], s.get("fault", ""))); text += piece + ("" if piece.endswith("\n") else " ")
     return ChatbotAnswer(row["id"], asked["need"], row["writer"], asked["query"], tuple(map(nfc, asked["contexts"])), text.rstrip(" "), tuple(found))
 
