@@ -102,12 +102,12 @@ def row_of(tree) -> list[float]:
 
 def report_segments(rows:list, odds:np.ndarray) -> float:
     "Segments of the chatbot answers by their worst claim, answers by their mean, and what is flagged of each fault."
-    worst, answers, faults = {}, {}, {}
+    worst, answers, faults, cut = {}, {}, {}, 1/(1 + np.exp(-CUT))
     for r, o in zip(rows, odds):
         key = (r["answer"], r["segment"]); worst[key] = (min(worst.get(key, (9., 0))[0], 1/(1 + np.exp(-o))), not r["bad"]); faults.setdefault(r["kind"] or "supported", []).append(o < CUT)
     for (a, _), x in worst.items(): answers.setdefault(a, []).append(x)
     p, y = (np.array(v) for v in zip(*worst.values())); a, b, c, d = (np.array(v) for v in zip(*[(min(s for s, _ in v), np.mean([s for s, _ in v]), all(t for _, t in v), np.mean([t for _, t in v]) >= .5) for v in answers.values()]))
-    print(f"chatbot, cross-validated by need: AUROC of segments {auroc(p, y):.3f} (n {len(y)}), balanced accuracy {((p[y] >= .5).mean() + (p[~y] < .5).mean())/2:.3f}; of answers (n {len(a)}): worst claim, all supported {auroc(a, c):.3f}; mean, all supported {auroc(b, c):.3f}; mean, at least half {auroc(b, d):.3f}")
+    print(f"chatbot, cross-validated by need: AUROC of segments {auroc(p, y):.3f} (n {len(y)}), balanced accuracy at {CUT} {((p[y] >= cut).mean() + (p[~y] < cut).mean())/2:.3f}; of answers (n {len(a)}): worst claim, all supported {auroc(a, c):.3f}; mean, all supported {auroc(b, c):.3f}; mean, at least half {auroc(b, d):.3f}")
     print("  flagged: " + ", ".join(f"{k} {np.mean(v):.2f} (n {len(v)})" for k, v in sorted(faults.items())))
     return auroc(p, y)
 

@@ -37,27 +37,28 @@ class ChatbotAnswer:
 
 # %% ../nbs/15_chatbot_answers.ipynb #6d477976
 def _rows(path:Path) -> list[dict]:
-    if not path.is_file(): raise ConfigError(f"챗봇 답의 파일이 없습니다: {path}. contexts.jsonl과 answers.jsonl이 있는 폴더를 주세요.")
+    if not path.is_file(): raise ConfigError(f"챗봇 답의 파일이 없습니다: {path}. passages.jsonl, contexts.jsonl, answers.jsonl이 있는 폴더를 주세요.")
     out = []
     for n, line in enumerate(path.read_text(encoding="utf8").splitlines(), 1):
         try: line.strip() and out.append(json.loads(line))
         except ValueError as e: raise DataError(f"{path}:{n}: JSON이 아닙니다 ({e})") from None
     return out
 
-def _answer(row:dict, asked:dict) -> ChatbotAnswer:
+def _answer(row:dict, asked:dict, passages:dict) -> ChatbotAnswer:
     "An answer of a row; its text is its segments, a blank between two where no line ends."
     text, found = "", []
     for s in row["segments"]:
         if s["label"] not in tuple(LABELS): raise ValueError(f"label={s['label']!r}")
         piece = nfc(s["text"]); found.append(Segment(piece, len(text), len(text) + len(piece), s["label"], s.get("fault", ""))); text += piece + ("" if piece.endswith("\n") else " ")
-    return ChatbotAnswer(row["id"], asked["need"], row["writer"], asked["query"], tuple(map(nfc, asked["contexts"])), text.rstrip(" "), tuple(found))
+    return ChatbotAnswer(row["id"], asked["need"], row["writer"], asked["query"], tuple(nfc(passages[p]) for p in asked["passages"]), text.rstrip(" "), tuple(found))
 
-def load_chatbot_answers(folder:"str|Path|None"=None   # with contexts.jsonl and answers.jsonl; None: the bundled ones
+def load_chatbot_answers(folder:"str|Path|None"=None   # with passages.jsonl, contexts.jsonl and answers.jsonl; None: the bundled ones
                         ) -> tuple[ChatbotAnswer, ...]:
     "The labelled answers of a folder; `DataError` says which row is wrong."
-    folder = Path(folder) if folder else bundle_path("chatbot"); asked = {r["id"]: r for r in _rows(folder/"contexts.jsonl")}; out = []
+    folder = Path(folder) if folder else bundle_path("chatbot"); out = []
+    passages, asked = {r["id"]: r["text"] for r in _rows(folder/"passages.jsonl")}, {r["id"]: r for r in _rows(folder/"contexts.jsonl")}
     for row in _rows(folder/"answers.jsonl"):
-        try: out.append(_answer(row, asked[row["context"]]))
+        try: out.append(_answer(row, asked[row["context"]], passages))
         except (KeyError, TypeError, ValueError) as e: raise DataError(f"{folder/'answers.jsonl'}: 답 {row.get('id') if isinstance(row, dict) else row!r:.40}: {type(e).__name__}: {e}") from None
     return tuple(out)
 

@@ -101,10 +101,6 @@ def _joined(t, a, b, wa, wb):
             return replace(b, start=a.start, value=a.value, unit=a.unit, bound="~" if about else a.bound or ">=", upper=value, upper_bound="" if about else b.bound or "<=")
 
 # %% ../nbs/07_quantities.ipynb #e713d4ad
-def find_quantities(text:str) -> tuple[Quantity, ...]:
-    "Every quantity of a text, in order; spans are of the NFC text and take in the words that bound the quantity. Short texts are remembered."
-    return _found(text) if isinstance(text, str) and len(text) <= 1000 else _found.__wrapped__(text)
-
 @lru_cache(maxsize=8192)
 def _found(text:str) -> tuple[Quantity, ...]:
     whole = nfc(text) if isinstance(text, str) else text
@@ -134,6 +130,11 @@ def _cover(t, quantities):
     for q in sorted(quantities, key=lambda q: q.start):
         if q.start >= pos: parts += [t[pos:q.start], "\0" * (q.end - q.start)]; pos = q.end
     return "".join(parts) + t[pos:]
+
+# %% ../nbs/07_quantities.ipynb #f1ndqu4n
+def find_quantities(text:str) -> tuple[Quantity, ...]:
+    "Every quantity of a text, in order; spans are of the NFC text and take in the words that bound the quantity. Short texts are remembered."
+    return _found(text) if isinstance(text, str) and len(text) <= 1000 else _found.__wrapped__(text)
 
 # %% ../nbs/07_quantities.ipynb #a640ef0f
 _UNSURE = {     # the same words may be either: then equal values are the same, and others are not compared

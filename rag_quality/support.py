@@ -17,7 +17,7 @@ import numpy as np
 from .core import ConfigError, Passage, load_config
 from .support_bound import rival_number
 from .support_claims import Checked, checked_claims
-from .support_parts import Flag, Source, context_texts, hide_orders, read_source
+from .support_parts import Flag, Source, context_texts, hide_orders, places, read_source
 from .support_signs import foreign_words
 
 # %% ../nbs/15_support.ipynb #53d60432
@@ -78,7 +78,7 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
     if f.contacts: return "contact", f"연락처 '{f.contacts[0]}'이(가) 근거에 없습니다.", False
     if s["cite_abs"]:
         missing = next((c for c, _ in f.cited.cites), None); return "article", f"인용한 '{missing.key if missing else ''}'이(가) 근거에 없습니다.", False
-    if s["cite_gap"] > WRONG: return "article", f"'{f.cited.cites[0][0].key}'을(를) 인용했지만 이 내용은 다른 글에 있습니다.", False
+    if s["cite_gap"] > WRONG: return "article", f"'{next(c.key for c, _ in f.cited.cites if places(c, S))}'을(를) 인용했지만 이 내용은 다른 글에 있습니다.", False
     if f.differences: d = f.differences[0]; return _OF_DIFFERENCE.get(d.kind, "condition"), d.reason + ".", True
     if s["evasive"]: return "generalisation", "조문에 없는 일반론입니다.", False
     if told := foreign_words(f.cited.text, S): return "unsupported", f"근거에 없는 말 '{told[0]}'이(가) 섞였습니다.", False
@@ -96,7 +96,7 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
 
 # %% ../nbs/15_support.ipynb #30015c0b
 THRESHOLD, CAPPED, HEDGED = .6, .2, .5     # from here on a claim is supported; the most that a claim with an invented contact or source gets; the most of what the model may not overrule
-SHORT, GARBLED = 2, 3                      # sentences of a context: what differs from the only sentence there is, is no accident; words of another script, from which a claim is no Korean sentence
+SHORT, GARBLED = 2, 2                      # sentences of a context: what differs from the only sentence there is, is no accident; words of another script that no passage has: the ten claims of data/chatbot with two or more are all wrong
 
 def _overruled(f:Checked, short:bool) -> bool:
     "What outweighs the model: a difference from the only sentence that there is."

@@ -113,7 +113,8 @@ _FOREIGN = re.compile(r"[A-Za-z]{2,}|[\u3040-\u30ff]+|[\u4e00-\u9fff]+|[\u0400-\
 
 def foreign_words(text:str, S:Source) -> list[str]:
     "Words in other scripts than Hangul that no passage has."
-    low = S.flat.lower(); return [m for m in _FOREIGN.findall(text) if m.lower() not in low]
+    if not (found := _FOREIGN.findall(text)): return []
+    low = S.flat.lower(); return [m for m in found if m.lower() not in low]
 
 def talk_signs(text:str, S:Source) -> dict[str, float]:
     "Signs of a chatbot's small talk: praise of the rules, summing up, definitions, words of another script."
