@@ -8,8 +8,10 @@ __all__ = ['FILES', 'Lie', 'Need', 'read_need', 'Benchmark', 'load_benchmark']
 # %% ../nbs/50_benchmark_data.ipynb #411d901f
 import hashlib, json
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
+from .citing import find_citations
 from .core import ConfigError, DataError, bundle_path
 from .data import Collection, load_collection
 
@@ -72,7 +74,13 @@ class Benchmark:
     @property
     def answerable(self) -> tuple[Need, ...]: "The needs that the book answers."; return tuple(n for n in self.needs if n.answer)
 
-    def contexts(self, need:Need) -> list[str]: "The texts of a need's relevant articles."; return [self.collection.passage(d).full_text for d in need.relevant]
+    def contexts(self, need:Need) -> list[str]:
+        "The texts of a need's relevant articles, and of those that its reference answer cites besides."
+        cited = [self._articles.get(f"{c.regulation} 제{c.article}조" + (f"의{c.branch}" if c.branch else "")) for c in find_citations(need.answer or "") if not c.addendum]
+        return [self.collection.passage(d).full_text for d in dict.fromkeys([*need.relevant, *filter(None, cited)])]
+
+    @cached_property
+    def _articles(self) -> dict[str, str]: return {f"{p.metadata.get('regulation')} {p.metadata.get('article')}": p.doc_id for p in self.collection.passages}
 
 def load_benchmark(path:str|Path|None=None   # a folder in the layout of data/hanbit; None: the bundled one
                   ) -> Benchmark:

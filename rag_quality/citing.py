@@ -71,7 +71,10 @@ _NOMINAL = frozenset("NNG NNP XPN XSN SL SH SN SP SW SO XR SSO SSC SS".split())
 _JOINED = re.compile(r"[가-힣]+(?:에|를|을)$")
 
 @lru_cache(maxsize=4096)
-def _noun(word:str) -> bool: return bool(re.search("[가-힣A-Za-z]", word)) and all(t.tag in _NOMINAL for t in tokens(word))
+def _noun(word:str) -> bool:
+    "Is a word a noun ('연구년': with a bound one after it)?"
+    tags = [t.tag for t in tokens(word)]
+    return bool(re.search("[가-힣A-Za-z]", word)) and (all(t in _NOMINAL for t in tags) or tags == ["NNG", "NNB"] or word == "이수")     # '이수' alone is read as '이 수'
 
 def _name_start(text:str, head:int, end:int) -> int:
     "Where the regulation's name begins whose last word holds text[head:end]."

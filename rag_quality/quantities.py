@@ -65,6 +65,7 @@ def _bounded(t, q):
 _PER = {"년": "12개월", "해": "12개월", "연": "12개월", "월": "1개월", "달": "1개월", "주": "7일", "일": "1일", "날": "1일", "학기": "1학기", "분기": "3개월", "반기": "6개월", "인": "1명", "사람": "1명", "장": "1매"}
 _PER_BEFORE = re.compile(r"(?<![가-힣\d])(?<!이번 )(?<!지난 )(?<!다음 )(?<!째 )(?:(?:매|각)\s?(?P<a>년|해|월|달|주|일|학기|분기|반기)|(?P<b>연|월|주|일|년|달|학기|분기)간|(?P<c>연|월|주)(?=\s|$)|(?P<d>해|달|날|학기|분기|반기|주|년|월)마다|(?P<e>[가-힣]{1,3})당|(?P<f>학기|분기|반기)별로?|(?P<g>일)일)\s?$")
 _PER_NOUNS = frozenset("인 명 사람 건 회 과목 학기 시간 가구 세대 개 권 학점 팀 부서 학과 일 월 년 연 주 박 매 장 쪽 대 분기 대학 강좌 교과목 위원".split())
+_VERBS = re.compile(r"사\s주(?=지|시|신|는|었|셨|려|어|세|십|실|면|거)|쉰\s(?:학기|기간|동안|적|날|사람)")      # '책을 사 주지 않는다', '쉰 학기': no numerals
 _GAP_RANGE = re.compile(r"\s?(?:에서|부터|~|-|내지|이고|이며|,)?\s?")
 
 def _unit_of(q): return f"{q.value}{q.unit}"
@@ -123,7 +124,7 @@ def _found(text:str) -> tuple[Quantity, ...]:
             if (m["e"] is None or word in _PER_NOUNS) and not (out and out[-1][0].end > q.start - len(m[0])): q = replace(q, start=q.start - len(m[0]), per=_PER.get(word, f"1{word}"))
         while out and (j := _joined(t, out[-1][0], q, out[-1][1], w)): q = j; out.pop()
         out.append((q, w))
-    return tuple(replace(q, text=whole[q.start:q.end]) for q, w in out if not (w == "인" and q.value == 1 and re.match(r"\s?\d[가-힣]", t[q.end:q.end + 3])))
+    return tuple(replace(q, text=whole[q.start:q.end]) for q, w in out if not (w == "인" and q.value == 1 and re.match(r"\s?\d[가-힣]", t[q.end:q.end + 3])) and not _VERBS.match(t, q.start))
 
 def _cover(t, quantities):
     parts, pos = [], 0

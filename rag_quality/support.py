@@ -88,7 +88,8 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
         return "number", f"'{q}'을(를) 기댈 문장에서 찾지 못했습니다{'(조문은 다른 값을 말합니다)' if s['q_comp'] else ''}.", bool(s["q_comp"])
     if s["name_abs"] or s["name_swap"]: return "entity", "기댈 문장에 없는 이름(부서·직위·서류 등)을 말합니다.", bool(s["name_swap"])
     if s["pol_diff"] or s["neg_missing"] or s["neg_extra"]: return "negation", "기댈 문장과 긍정·부정이 다릅니다.", bool(s["pol_diff"])
-    if s["t_flip"]: return "condition", "때의 앞뒤(사전·사후)가 조문과 다릅니다.", True
+    if s["t_flip"]: return "condition", "때의 앞뒤(사전·사후)가 조문과 다릅니다.", s["t_flip"] == 1
+    if s["excludes"] == 1: return "condition", "조문이 함께 든 것 가운데 하나만 된다고 합니다.", True
     if s["all"]: return "generalisation", "조문이 말하지 않은 데까지 넓혀 말합니다.", False
     if s["without"] or s["even"] or s["just"] or s["drop_topic"] > .5 and s["gcover"] > .7: return "condition", "조문의 조건이 빠졌거나 조문에 없는 조건입니다.", False
     if s["filler"] or s["defining"]: return "unsupported", "근거에 없는 평가나 정의입니다.", False

@@ -15,6 +15,7 @@ import numpy as np
 
 from .polarity import NEGATIVE
 from .quantities import Quantity, comparable
+from .support_cases import case_weights
 from .support_match import Standing
 from .support_parts import Source
 
@@ -79,8 +80,6 @@ def reach(at:Standing, S:Source, where:np.ndarray   # anchors: sentence, first c
     return np.maximum(own, around)
 
 # %% ../nbs/15_support_bound.ipynb #7a605f37
-def _light(q:Quantity) -> float: "One, two of spoken things say little."; return .3 if q.value in (0, 1) or q.value == 2 and q.dimension.startswith("count") and not re.search(r"\d", q.text) else 1.
-
 def _takes_in(y:Quantity, q:Quantity) -> bool: "Is a bare value within a range of the context?"; return y.upper is not None and q.upper is None and q.bound in ("", "~") and comparable(q, y) and y.value <= q.value <= y.upper
 
 def _fits(at:Standing, S:Source, A:Anchors, R:np.ndarray, a:int, taken:np.ndarray) -> np.ndarray:
@@ -102,11 +101,11 @@ def _numbers(at:Standing, S:Source):
     qs = at.r.quantities[:40]
     if not qs or not S.numbers or not len(at.pairs): return
     A, taken = anchors(S), at.matches >= .8; R = reach(at, S, A.quantities)
-    for a, q in enumerate(qs):
+    for a, (q, light) in enumerate(zip(qs, case_weights(at, S))):
         fit, same, rivals = _fits(at, S, A, R, a, taken), taken[a], at.alike[a] & ~taken.any(0)
         if rivals.any() and q.upper is None: rivals &= ~np.array([_takes_in(y, q) for y in S.distinct])[S.which]
         best = int(np.where(rivals, fit, -1).argmax())
-        yield q, _light(q), bool(same.any()), float(fit[same].max(initial=0)), float(fit[rivals].max(initial=0)), S.numbers[best][1] if rivals.any() else None
+        yield q, light, bool(same.any()), float(fit[same].max(initial=0)), float(fit[rivals].max(initial=0)), S.numbers[best][1] if rivals.any() else None
 
 def bound_numbers(at:Standing, S:Source) -> dict[str, float]:
     "Signs about the quantities of a claim: do they stand with what they stand with in the context?"

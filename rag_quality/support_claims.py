@@ -19,8 +19,9 @@ from .reading import read
 from .splitting import Claim, split_claims, split_sentences
 from .support_bound import bound_clauses, bound_numbers
 from .support_match import Standing, stand, word_pairs
+from .support_marks import MARKS, mark_signs
 from .support_parts import Source, places, plain_months
-from .support_signs import MARKS, absent_contacts, content_signs, dropped_signs, mark_signs, name_signs, number_signs, state_signs, talk_signs
+from .support_signs import absent_contacts, content_signs, dropped_signs, name_signs, number_signs, state_signs, talk_signs
 
 # %% ../nbs/15_support_claims.ipynb #1fb2464d
 @dataclass(frozen=True, slots=True)
@@ -108,8 +109,7 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     text = plain_months(c.text[:1500]); context = c.claim.context[:200]
     r = read(f"{context} {text}".strip() if context and context not in text else text)
     cites, where = cite_signs(c, S); at = stand(r, S, where)
-    near = " ".join(S.sents[s] for s in at.sents)
-    signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(c.text, near), **talk_signs(c.text, S), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **elsewhere_signs(at, S, where), **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text)))}
+    signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(r, [S.reads[s] for s in at.sents]), **talk_signs(c.text, S), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **elsewhere_signs(at, S, where), **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text)))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
     return at, signs, absent_contacts(c.text, S), found
