@@ -60,7 +60,7 @@ def word_amounts(text:str) -> list[Quantity]:
     return [q for m in _WORDS.finditer(text) if (q := _word(m))]
 
 # %% ../nbs/07_quantities_amounts.ipynb #d81e9b00
-_JOIN = re.compile(r"\s?(?:~|-|내지|에서)\s?"); _LIST = re.compile(r"\s?[·,]\s?(?=\d{1,2}(?!\d))"); _YEO = re.compile(r"\s?여\s?(?=[가-힣])")
+_JOIN = re.compile(r"\s?(?:~|-|내지|에서)\s?"); _LIST = re.compile(r"\s?[·,]\s?(?=\d{1,2}(?!\d))"); _YEO = re.compile(r"\s?여(?!덟|섯|러|드레)\s?(?=[가-힣])")
 _PEOPLE = re.compile(r"\s(?:[가-힣]{0,3}[은는한인린운큰]\s)?(?:남자|여자|남성|여성|소년|소녀|아이|어린이|아기|학생|교수|교사|직원|위원|청년|노인|남녀|친구|형제|자매|선수|경찰|군인|기관장|당사자|자녀|후보|배우|신입생|신청자|응시자|지원자)")     # '두 남자' is two people
 _HALF = re.compile(r"\s?반(?![가-힣])|\s?반(?=을|이|마다|씩|에|간|동안|정도|가량|만|까지|이상|이내|쯤)")
 _TERM = re.compile(r"\s?(?:이상|이하|이내|초과|미만|까지|동안|간|씩|연속|내내|에\s걸쳐|를?\s(?:초과|넘|마치|마친|이수|등록|연속|휴학)|이\s지나)")

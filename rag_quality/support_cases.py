@@ -23,8 +23,8 @@ _SUM = re.compile(r"합(?:하|치|해|쳐|계|산|쳐서)|더(?:하|해|한)|누
 
 def spoken(q:Quantity) -> bool:
     "Is a quantity a way of telling: '한 가지', '둘', '1주 한도'?"
-    bare = re.sub(r"[은는이가을를도의에]+$", "", q.text.strip())
-    return q.value in (0, 1) or q.value == 2 and q.dimension.startswith("count") and not re.search(r"\d", q.text) or q.dimension == "count:가지" or bool(_ONE.fullmatch(bare)) and not q.bound
+    bare = re.sub(r"[은는이가을를도의에]+$", "", q.text.strip()); unit = re.sub(r"\s한도?$", "", bare)      # '1주 한도는 20시간이다': so much a week
+    return q.value in (0, 1) or q.value == 2 and q.dimension.startswith("count") and not re.search(r"\d", q.text) or q.dimension == "count:가지" or bool(_ONE.fullmatch(unit)) and (not q.bound or unit != bare)
 
 def derived(q:Quantity, mine:Sequence[Quantity], theirs:Sequence[Quantity]=()) -> bool:
     "Is a value a sum, a difference or a share of two others, one of them the answer's own?"

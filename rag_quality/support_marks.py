@@ -22,7 +22,7 @@ MARKS = {"all": r"똑같이|똑같은|마찬가지|동일하게|동일한|모든
 MAYBE = .4         # what a word is worth that may mean it
 _SAID = {"just": r"만(?:으로|\s)|한하여|한정|한함|뿐|한해", "evasive": MARKS["evasive"] + "|원칙|일반"}
 _LOOSE = {k: (re.compile(v), re.compile(_SAID.get(k, v))) for k, v in MARKS.items()}
-_BEFORE = re.compile(r"사전|미리|앞서|먼저|(?:하|되|받|내|시작|개시|종료|끝나|마치)?기\s?전|이?전(?:에|까지|이라도)|전\s?(?:까지|에)|선행")
+_BEFORE = re.compile(r"사전|전[날일]|미리|앞서|먼저|(?:하|되|받|내|시작|개시|종료|끝나|마치)?기\s?전|이?전(?:에|까지|이라도)|전\s?(?:까지|에)|선행")
 _AFTER = re.compile(r"사후|나중|(?:은|한|된|난|온|낸|친|른|을)\s?(?:뒤|후|다음)(?!\s?학기)|[뒤후](?:에|부터)|이후|끝나(?:고|면)|마치고|경과")
 _LEFT_OUT = re.compile(r"제외|않는다|아니한다|아니하다|다만|단,|한하여|한정|한함|없다|못한다")
 
@@ -38,16 +38,17 @@ def _guessed(text:str, near:str) -> dict[str, float]:
 # %% ../nbs/15_support_marks.ipynb #61e3669b
 _ALL = re.compile(r"누구(?:나|든|라도|에게나|를\s막론)|누가\s[가-힣]+든|언제(?:나|든|라도)|항상|무조건|예외\s?(?:가\s|는\s)?없|(?:어떤|어느|모든)\s?[가-힣]+(?:이?든|도|에도|에나|나)(?=[\s,])|어디(?:서나|든)|무엇이든|얼마(?:이)?든|아무\s?(?:때나|나\s|데나|날이나)"
     r"|전원(?!\s?(?:합|동))|일괄(?:하여|적으로)?\s|똑같이\s(?!쳐|나누|나눠|들|드는)|똑같은|동일하게|동일한|구분\s?없|구별\s?없|차등\s?없|가리지\s?(?:않|아니)|불문|막론|(?:상관|관계)\s?없이|무관하게|모든\s|전부(?!터|\s또는)|예외로\s?두지")
-_ALL_THERE = re.compile(r"누구|언제|항상|모든|예외|어떠한\s경우|전원|일괄|똑같|동일|관계\s?없|상관\s?없|구분\s?없|불문|막론|가리지|묻지|같다|같으며|균등|균분|각각|모두|전부|전액|수시로|제한을\s받지")
+_ALL_THERE = re.compile(r"누구|언제|항상|모든|예외|어떠한\s경우|전원|일괄|똑같|동일|관계\s?없|상관\s?없|구분\s?없|불문|막론|가리지|묻지|(?<!다음과 )(?<!표와 )(?<!호와 )같다|같으며|균등|균분|각각|모두|전부|전액|수시로|제한을\s받지")
 _EITHER = re.compile(r"([가-힣A-Za-z0-9]+?)이?든(?:지|가)?,?\s(?:[가-힣]+\s){0,2}?([가-힣A-Za-z0-9]+?)이?든(?:지|가)?(?=[\s,])")
-_WHATEVER = re.compile(r"(?<![모만힘가어])든(?:지|가)?(?=[\s,])")
+_WHATEVER = re.compile(r"(?:무엇|누가|누구|언제|어디|어떤|어느|어떻게|얼마|몇|무슨|아무)[^.,]{0,16}?(?<![모만힘])든(?:지|가)?(?=[\s,])")
+_OR = re.compile(r"(?<![이])든지?\s[^.,]{1,24}(?<![이])든지?\s(?:하|해|한|할)|[가-힣]든지\s(?!상관|관계|모두|똑|다\s|같)")      # '쓰든지 신청하든지 하면', '덜어 주든지 수당을 준다': a choice
 _NOT_ALL = re.compile(r"누구나|무조건|항상|모든|똑같|전원|언제나")
 _FREELY = re.compile(r"자동(?:으로|적으로|\s)|곧바로|곧장|즉시|얼마든지|자유롭게|제한\s?없"), re.compile(r"자동|즉시|지체|바로|당연|자유|제한")
 
 def _widens(text:str, near:str, denied:bool) -> bool:
     "Does a claim hold for more than the near text says?"
     said, there = bool(_ALL.search(text)) and not (denied and _NOT_ALL.search(text)), bool(_ALL_THERE.search(near))
-    if pair := _EITHER.search(text):
+    if (pair := _EITHER.search(text)) and not _OR.search(text):
         flat = re.sub(r"\s", "", near); both = all(x[:3] in flat or len(x) < 2 for x in pair.groups()); said, there = said or not both, there and both
     elif _WHATEVER.search(text): said = True
     return said and not there or bool(_FREELY[0].search(text)) and not _FREELY[1].search(near) and not denied
@@ -122,7 +123,7 @@ _SURE = ("all", "even", "permit", "without", "enough", "excludes", "t_flip")
 def mark_signs(r:Reading, near:Sequence[Reading]   # a claim, and the sentences that it leans on
               ) -> dict[str, float]:
     "Words that widen, narrow, turn round or hedge what the near sentences say: 1 sure, `MAYBE` by the word alone, 0."
-    text, there = r.text, " ".join(x.text for x in near); main = [p for p in r.predications if p.role in ("main", "and")]; denied = bool(main) and main[-1].state in NEGATIVE
+    text, there = r.text, " ".join(x.text for x in near); main = [p for p in r.predications if p.role in ("main", "and")]; denied = bool(main) and main[-1].state in (*NEGATIVE, "neednot")
     out, only = _guessed(text, there), _only(r)
     sure = {"all": _widens(text, there, denied), **_loosened(text, there, denied), "excludes": any(len(x) > 1 and _coordinated(x, there) for x in only), "t_flip": _turned(r, near),
             "just": bool(only or _ONLY.search(text)) and not _ONLY_THERE.search(there) and not _ENOUGH.search(text)}
