@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from .citing import find_citations
-from .core import ConfigError, DataError, bundle_path
+from .core import ConfigError, DataError, bundle_path, read_jsonl
 from .data import Collection, load_collection
 
 # %% ../nbs/50_benchmark_data.ipynb #41c5ae5e
@@ -50,13 +50,6 @@ def read_need(row:dict) -> Need:
 # %% ../nbs/50_benchmark_data.ipynb #d6d343da
 FILES = ("corpus.jsonl", "queries.jsonl", "needs.jsonl", "dialogues.jsonl", "qrels/train.tsv", "qrels/dev.tsv", "qrels/test.tsv")
 
-def _rows(path:Path) -> list:
-    out = []
-    for n, line in enumerate(path.read_text(encoding="utf8").splitlines(), 1):
-        try: line.strip() and out.append(json.loads(line))
-        except ValueError as e: raise DataError(f"{path}:{n}: JSON이 아닙니다 ({e})") from None
-    return out
-
 @dataclass(frozen=True)
 class Benchmark:
     "The book, what is asked of it, and what was judged and written about each need."
@@ -89,5 +82,5 @@ def load_benchmark(path:str|Path|None=None   # a folder in the layout of data/ha
     there = [f for f in FILES if (folder/f).is_file()]
     if missing := [f for f in ("corpus.jsonl", "queries.jsonl", "needs.jsonl") if f not in there]: raise ConfigError(f"{folder}: 벤치마크 폴더에 {', '.join(missing)}이(가) 없습니다. 꼴은 data/hanbit/README.md에 있습니다.")
     about = json.loads((folder/"dataset.json").read_text(encoding="utf8")) if (folder/"dataset.json").is_file() else {}
-    return Benchmark(load_collection(folder), tuple(map(read_need, _rows(folder/"needs.jsonl"))), tuple(_rows(folder/"dialogues.jsonl")) if "dialogues.jsonl" in there else (), str(about.get("version", "?")),
+    return Benchmark(load_collection(folder), tuple(map(read_need, read_jsonl(folder/"needs.jsonl"))), tuple(read_jsonl(folder/"dialogues.jsonl")) if "dialogues.jsonl" in there else (), str(about.get("version", "?")),
                      {f: hashlib.sha256((folder/f).read_bytes()).hexdigest() for f in there})

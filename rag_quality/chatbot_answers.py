@@ -6,11 +6,10 @@
 __all__ = ['LABELS', 'Segment', 'ChatbotAnswer', 'load_chatbot_answers', 'segment_at']
 
 # %% ../nbs/15_chatbot_answers.ipynb #97d0c171
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from .core import ConfigError, DataError, bundle_path, nfc
+from .core import ConfigError, DataError, bundle_path, nfc, read_jsonl
 
 # %% ../nbs/15_chatbot_answers.ipynb #5e0c6bf4
 LABELS = "SPUCNA"      # supported, partly, unsupported, contradicted, no claim, abstains
@@ -38,11 +37,7 @@ class ChatbotAnswer:
 # %% ../nbs/15_chatbot_answers.ipynb #6d477976
 def _rows(path:Path) -> list[dict]:
     if not path.is_file(): raise ConfigError(f"챗봇 답의 파일이 없습니다: {path}. passages.jsonl, contexts.jsonl, answers.jsonl이 있는 폴더를 주세요.")
-    out = []
-    for n, line in enumerate(path.read_text(encoding="utf8").splitlines(), 1):
-        try: line.strip() and out.append(json.loads(line))
-        except ValueError as e: raise DataError(f"{path}:{n}: JSON이 아닙니다 ({e})") from None
-    return out
+    return read_jsonl(path)
 
 def _answer(row:dict, asked:dict, passages:dict) -> ChatbotAnswer:
     "An answer of a row; its text is its segments, a blank between two where no line ends."

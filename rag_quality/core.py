@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['Run', 'Qrels', 'log', 'Passage', 'Query', 'nfc', 'RagQualityError', 'ConfigError', 'DataError', 'LLMError',
-           'MissingExtra', 'import_extra', 'bundle_path', 'config_path', 'load_config', 'atomic_write', 'save_config',
-           'content_hash', 'cache_dir', 'cache_load', 'cache_save', 'progress']
+           'MissingExtra', 'import_extra', 'bundle_path', 'config_path', 'load_config', 'read_jsonl', 'atomic_write',
+           'save_config', 'content_hash', 'cache_dir', 'cache_load', 'cache_save', 'progress']
 
 # %% ../nbs/00_core.ipynb #5904faec
 import hashlib, io, json, logging, os, secrets, sys, unicodedata, zipfile, zlib
@@ -104,6 +104,15 @@ def load_config(name:str,                                # e.g. "colloquial_mapp
     except json.JSONDecodeError as e: raise ConfigError(f"{path}:{e.lineno}:{e.colno}: JSON이 아닙니다 ({e.msg})") from None
     if not isinstance(found, dict): raise ConfigError(f"{path}: JSON 객체 {{...}}여야 하는데 {type(found).__name__}입니다")
     return found
+
+# %% ../nbs/00_core.ipynb #43e223b9
+def read_jsonl(path:str|os.PathLike) -> list:
+    "The rows of a JSONL file of the package's own kind; `DataError` names the first bad line. Empty lines are passed over."
+    out = []
+    for n, line in enumerate(Path(path).read_text(encoding="utf-8-sig").split("\n"), 1):
+        try: line.strip() and out.append(json.loads(line))
+        except ValueError as e: raise DataError(f"{path}:{n}: JSON이 아닙니다 ({e})") from None
+    return out
 
 # %% ../nbs/00_core.ipynb #037085ec
 def atomic_write(path:str|os.PathLike, content:str|bytes) -> Path:

@@ -91,7 +91,7 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
     if s["t_flip"]: return "condition", "때의 앞뒤(사전·사후)가 조문과 다릅니다.", s["t_flip"] == 1
     if s["excludes"] == 1: return "condition", "조문이 함께 든 것 가운데 하나만 된다고 합니다.", True
     if s["all"]: return "generalisation", "조문이 말하지 않은 데까지 넓혀 말합니다.", False
-    if s["without"] or s["even"] or s["just"] or s["drop_topic"] > .5 and s["gcover"] > .7: return "condition", "조문의 조건이 빠졌거나 조문에 없는 조건입니다.", False
+    if s["without"] or s["even"] or s["permit"] or s["just"] or s["drop_topic"] > .5 and s["gcover"] > .7: return "condition", "조문의 조건이 빠졌거나 조문에 없는 조건입니다.", False
     if s["filler"] or s["defining"]: return "unsupported", "근거에 없는 평가나 정의입니다.", False
     return "unsupported", "이 내용을 담은 문장을 근거에서 찾지 못했습니다.", False
 
