@@ -163,6 +163,21 @@ def _spoken_of(name:str, head:str, article:str, theirs:Sequence[Name]) -> bool:
     core, words = plain[:-len(head)] if plain.endswith(head) else "", name.split()
     return len(core) >= 2 and core in flat and head in flat or len(words) > 2 and all(len(w) > 1 and w in flat for w in words)
 
+# %% ../nbs/15_comparison.ipynb #d997c9be
+_PLACES = frozenset(("office", "body", "place"))       # a document in other words is mostly another document
+_SCHOOL = frozenset("학교 본교 대학 대학교 교내 학내 우리 소속 해당 담당 관련".split())
+
+@lru_cache(maxsize=256)
+def _words(article:str) -> frozenset:
+    "The words of an article and of its names by themselves ('생활관' is split in some sentences), and the groups of words that mean the same."
+    texts = [line[k:k+1500] for line in article.split("\n") for k in range(0, len(line), 1500)] + list(dict.fromkeys(n.text for n in find_names(article)))
+    return frozenset(x for t in texts for u in read(t).units for x in ("".join(u.forms), u.form, *u.same))
+
+def _in_other_words(name:str, article:str) -> bool:
+    "Does the article have each word of the name, or another for it: '단과대 행정지원실' of '소속 단과대학 행정지원실', '기숙사' of '생활관'?"
+    units, flat = read(name).units, _flat(article)
+    return bool(units) and all((form := "".join(u.forms)) in flat or form in _SCHOOL or not _words(article).isdisjoint(u.same) for u in units)
+
 # %% ../nbs/15_comparison.ipynb #c5e9f1a3
 _BEFORE = frozenset("이때 그때 만약 만일 우선 먼저 또한 또 당시 때 시 등 및 후 뒤 전 각 외 내 중 다음 이후 이전 반면 다만 단 또는 혹은 그리고 그러나 하지만 특히 결국".split())
 
@@ -174,7 +189,7 @@ def name_faults(claim:str, article:"str|Sequence[str]") -> list[str]:
     for n in find_names(claim):
         if n.kind not in _KINDS or _flat(n.text) in _GENERAL or _BESIDE.search(n.text) or any(a < n.end and n.start < b for a, b in cites): continue
         words = n.text.split(); forms = [" ".join(words[k:]) for k in range(len(words)) if all(map(_apart, words[:k]))]
-        if not any(_spoken_of(f, n.head, article, [x for x in theirs if x.kind == n.kind]) for f in forms): out.append(n.text)
+        if not any(_spoken_of(f, n.head, article, [x for x in theirs if x.kind == n.kind]) for f in forms) and not (n.kind in _PLACES and _in_other_words(n.text, article)): out.append(n.text)
     return out
 
 # %% ../nbs/15_comparison.ipynb #f8677e2f

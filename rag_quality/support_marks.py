@@ -22,7 +22,7 @@ MARKS = {"all": r"똑같이|똑같은|마찬가지|동일하게|동일한|모든
 MAYBE = .4         # what a word is worth that may mean it
 _SAID = {"just": r"만(?:으로|\s)|한하여|한정|한함|뿐|한해", "evasive": MARKS["evasive"] + "|원칙|일반"}
 _LOOSE = {k: (re.compile(v), re.compile(_SAID.get(k, v))) for k, v in MARKS.items()}
-_BEFORE = re.compile(r"사전|전[날일]|미리|앞서|먼저|(?:하|되|받|내|시작|개시|종료|끝나|마치)?기\s?전|이?전(?:에|까지|이라도)|전\s?(?:까지|에)|선행")
+_BEFORE = re.compile(r"사전|전(?:날|일(?!제))|미리|앞서|먼저|(?:하|되|받|내|시작|개시|종료|끝나|마치)?기\s?전|이?전(?:에|까지|이라도)|전\s?(?:까지|에)|선행")
 _AFTER = re.compile(r"사후|나중|(?:은|한|된|난|온|낸|친|른|을)\s?(?:뒤|후|다음)(?!\s?학기)|[뒤후](?:에|부터)|이후|끝나(?:고|면)|마치고|경과")
 _LEFT_OUT = re.compile(r"제외|않는다|아니한다|아니하다|다만|단,|한하여|한정|한함|없다|못한다")
 
