@@ -52,7 +52,7 @@ def _ratio(x): return float(x[:, 0].sum()/x[:, 1].sum()) if x[:, 1].sum() else N
 
 def citing(bench:Benchmark, ground:Callable=ground_citations   # (answer, contexts) -> a text with citations, or what has `content`
           ) -> list[Figure]:
-    "Citations stripped from the reference answers and put back, with the need's relevant articles as contexts."
+    "Citations stripped from the reference answers and put back, with `Benchmark.contexts` of the need: its relevant articles and those that the answer cites besides."
     rows, units = [], []
     for n in bench.answerable:
         got = ground(_BRACKET.sub("", n.answer), bench.contexts(n)); got, want = citation_pairs(getattr(got, "content", got)), citation_pairs(n.answer)
