@@ -1,11 +1,12 @@
 """Fit the model that turns the signs of a claim into its score (data/config/faithfulness.json, `model`): half a logistic regression, half boosted trees.
 
-usage: python benchmarks/faithfulness_fit.py DATA [--write]      DATA: a folder with regs/needs.jsonl and regs/corpus.jsonl
+usage: python benchmarks/faithfulness_fit.py DATA [--write] [--without style|SIGN ...]      DATA: a folder with regs/needs.jsonl and regs/corpus.jsonl
 
 A second logistic regression over the signs of coverage (`about`) tells claims about something else (the answers to other needs) from true ones;
 what it lets through is all that the first may support. Fitted on the claims of the reference answers, faithful paraphrases and answers with one false sentence of regs dev, on those of
 data/hanbit train and dev at weight 0.06, on those of the labelled chatbot answers of data/chatbot (given passages of hanbit train and dev) at weight 0.08, and on the pairs of data/contrast dev at weight 0.15. Prints the figures cross-validated by need (what other needs may expect), of each collection; `--write` writes the model to
-./data/config. `CUT`, the log odds at the default threshold, is near where the balanced accuracy is largest. Needs scikit-learn ([dense]).
+./data/config. `--without style` leaves out the signs that tell how an answer is written, not what it says (`STYLE`): in regs false sentences are shorter than true ones,
+and what a model gains by that no other answers may give. `CUT`, the log odds at the default threshold, is near where the balanced accuracy is largest. Needs scikit-learn ([dense]).
 """
 import argparse, json, random, re, sys
 from datetime import date
@@ -61,6 +62,8 @@ def chatbot_claims() -> list[dict]:
 ABOUT, SLACK = ("gcover", "cover", "pcover", "ucover", "verbatim", "weak", "c_cover", "noun_abs_max", "noun_abs_sum", "noun_loc_max", "noun_loc_sum", "formal_abs", "formal_loc",
                 "len", "pred_loc", "pred_top", "rev_cover", "nq", "q_abs", "odd"), 3.     # its signs; how sure it must be
 
+STYLE = ("len", "nq", "src_len", "rel_g", "rel_c", "rel_formal", "rev_cover", "drop_topic")     # how long a claim and its source are, how the claims of an answer differ, how much of the source the answer tells
+
 def other_claims(folder:Path) -> list[dict]:
     "The claims of answers to other needs, without their citations: what the context says nothing about."
     corpus = {d["_id"]: nfc(f"{d['title']}\n{d['text']}") for d in map(json.loads, open(folder/"corpus.jsonl", encoding="utf8"))}
@@ -114,17 +117,20 @@ def report_segments(rows:list, odds:np.ndarray) -> float:
 def dense(text:str) -> str: "JSON with each list of plain values on one line."; return re.sub(r"\[\s+([^\[\]{}]+?)\s+\]", lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text)
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0]); ap.add_argument("data", type=Path); ap.add_argument("--write", action="store_true")
-    args = ap.parse_args()
+    ap = argparse.ArgumentParser(description=__doc__.splitlines()[0]); ap.add_argument("data", type=Path); ap.add_argument("--write", action="store_true"); ap.add_argument("--without", nargs="+", default=[], metavar="SIGN")
+    args = ap.parse_args(); without = {s for w in args.without for s in (STYLE if w == "style" else [w])}
+    if without and args.write: sys.exit("--write writes the model with all signs: leave --without away")
     if not (args.data/"regs/needs.jsonl").is_file(): sys.exit(f"no regs/needs.jsonl in {args.data}")
     rows, extra, other = [{**r, "of": "regs"} for r in regs_claims(args.data/"regs")] + [{**r, "of": "hanbit"} for r in hanbit_claims()] + [{**r, "of": "chatbot"} for r in chatbot_claims()], contrast_claims(), other_claims(args.data/"regs")
     names = sorted({k for r in rows for k in r["signs"]} - {"cited"})
+    if unknown := without - set(names): sys.exit(f"no sign {', '.join(sorted(unknown))}; the signs: {' '.join(names)}")
+    names = [n for n in names if n not in without]
     matrix = lambda rs: np.array([[r["signs"].get(k, 0.) for k in names] for r in rs])
     X, y, XC, yC = matrix(rows), np.array([not r["bad"] for r in rows]), matrix(extra), np.array([not r["bad"] for r in extra])
     weight, of_row = np.array([{"regs": 1., "hanbit": HANBIT, "chatbot": CHATBOT}[r["of"]] for r in rows]), np.array([r["of"] for r in rows]); regs = of_row == "regs"
     books = {"regs": "regs", "hanbit": "hanbit", "chatbot": "hanbit"}       # chatbot answers are about needs of hanbit: a need is in one fold, whoever writes of it
     needs = {b: sorted({r["need"] for r in rows if books[r["of"]] == b}) for b in ("regs", "hanbit")}; fold = np.array([needs[books[r["of"]]].index(r["need"]) % FOLDS for r in rows])
-    XO, about, foldO = matrix(other), [names.index(k) for k in ABOUT], [np.array([needs["regs"].index(r[k]) % FOLDS for r in other]) for k in ("need", "other")]
+    XO, about, foldO = matrix(other), [names.index(k) for k in ABOUT if k in names], [np.array([needs["regs"].index(r[k]) % FOLDS for r in other]) for k in ("need", "other")]
     def gate(at, atO) -> tuple[np.ndarray, float]:
         true = at & y & regs; weights, bias = linear(np.vstack([X[true], XO[atO]])[:, about], np.r_[np.ones(true.sum()), np.zeros(atO.sum())], np.ones(true.sum() + atO.sum()), .1)
         full = np.zeros(len(names)); full[about] = weights; return full, bias + SLACK
