@@ -122,7 +122,7 @@ def main():
     if without and args.write: sys.exit("--write writes the model with all signs: leave --without away")
     if not (args.data/"regs/needs.jsonl").is_file(): sys.exit(f"no regs/needs.jsonl in {args.data}")
     rows, extra, other = [{**r, "of": "regs"} for r in regs_claims(args.data/"regs")] + [{**r, "of": "hanbit"} for r in hanbit_claims()] + [{**r, "of": "chatbot"} for r in chatbot_claims()], contrast_claims(), other_claims(args.data/"regs")
-    names = sorted({k for r in rows for k in r["signs"]} - {"cited"})
+    names = sorted({k for r in rows for k in r["signs"]} - {"cited", "copied"})
     if unknown := without - set(names): sys.exit(f"no sign {', '.join(sorted(unknown))}; the signs: {' '.join(names)}")
     names = [n for n in names if n not in without]
     matrix = lambda rs: np.array([[r["signs"].get(k, 0.) for k in names] for r in rs])

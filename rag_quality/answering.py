@@ -25,6 +25,7 @@ from .grading_context import KnowingScorer
 from .grading_rewrite import knowledge_of
 from .hallucination_filter import HallucinationFilter
 from .llm_answerer import LLMAnswerer
+from .relevance_words import words_of
 from .retrieval import BM25Index
 from .talk import needs_retrieval, own_names
 
@@ -42,6 +43,11 @@ def finished(answer:Answer, context:Sequence[Passage], notice:str="", filter=Non
                         unsourced=list(grounded.unsourced) if grounded else [], corrected=[list(c) for c in grounded.corrected] if grounded else [], filtered=[f.text for f in filtered.findings])
 
 # %% ../nbs/18_answering.ipynb #3ecc4ed2
+def _speaks_of(word:str, scorer, passages:Sequence[Passage]) -> bool:
+    "Is it a word of the collection? '결혼' is off-topic for a library, and not where a table of leaves has it."
+    words = getattr(scorer, "collection", None)
+    return bool(words.count([word])[0]) if words is not None else any(word in words_of(p.full_text).forms for p in passages)
+
 HINTS = 5      # how many of the regulation's terms are looked for along with a colloquial question's own words
 
 def with_terms(query:str, said:str   # as the search rewrote it
@@ -68,7 +74,7 @@ class Assistant:
         "One question answered, or refused with the reason; `history`: the turns before it, see `contextualize`."
         if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
         text = nfc(query).strip()[:2000]; text = contextualize(text, history).text if history else text
-        need = needs_retrieval(text, own=self.own)
+        need = needs_retrieval(text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages))
         if self.gate and not need.needed: return talk_answer(text, need.kind, need.reason)
         found = self.search(text, max(self.k, 8)); hits = [p for p, _ in hits_of(found)]
         said = getattr(found, "text", None) or text               # as the pipeline rewrote it

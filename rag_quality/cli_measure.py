@@ -17,14 +17,16 @@ def collection_of(args):
     if found.dropped: print(f"rag-quality: {len(found.dropped)}건을 빼고 읽었습니다. 처음 것: {found.dropped[0]}", file=sys.stderr)
     return found
 
-def check_writable(target:str|None, folder:bool) -> None:
-    "Say before the work that a result could not be written after it."
+def check_writable(target:str|None, folder:bool, *sources:str|None   # the files that are read
+                  ) -> None:
+    "Say before the work that a result could not be written after it, or would replace what is read."
     from pathlib import Path
     from rag_quality.core import ConfigError
     if target is None: return
     place = Path(target).resolve()
+    if any(s is not None and Path(s).resolve() == place for s in sources): raise ConfigError(f"읽는 파일에 결과를 덮어쓰려 합니다: {target}. 다른 이름을 주세요.")
     nearest = next(p for p in (place, *place.parents) if p.exists())
-    if place.exists() and place.is_dir() != folder: raise ConfigError(f"{'폴더' if folder else '파일'}을(를) 주어야 하는데 아닙니다: {target}")
+    if place.exists() and place.is_dir() != folder: raise ConfigError(f"{'폴더를' if folder else '파일을'} 주어야 하는데 아닙니다: {target}")
     if not os.access(nearest, os.W_OK) or nearest != place and not nearest.is_dir(): raise ConfigError(f"쓸 수 없는 곳입니다: {target}")
 
 def encoder_of(args):

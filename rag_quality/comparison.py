@@ -21,6 +21,7 @@ from .core import nfc
 from .formality import tokens
 from .korean import content_morphemes
 from .names import Name, find_names
+from .particles import quoted
 from .polarity import clash
 from .quantities import Quantity, find_quantities, same_quantity
 from .reading import read
@@ -123,14 +124,14 @@ def figure_faults(claim:str, place:Place, article:"str|Sequence[str]", asked:str
         k = next((k for k, x in enumerate(here) if k not in used and same_figure(q, x)), None)
         if k is None: left.append(q)
         else: used.add(k)
-        if x := _swapped_bound(q, here): faults.append(f"'{q.text}'의 자리에 근거는 '{x.text}'을(를) 둡니다")
+        if x := _swapped_bound(q, here): faults.append(f"'{q.text}'의 자리에 근거는 {quoted(x.text, '을')} 둡니다")
     rivals = [x for k, x in enumerate(here) if k not in used]
     mine_case = [q for q in left if any(_value(q, x) for x in own) and not any(_value(q, x) for x in everywhere)]
     for q in left:
         rival = next((x for x in rivals if (x.dimension, x.unit) == (q.dimension, q.unit)), None); swapped = next((x for x in rivals if (x.dimension, x.unit) == (q.dimension, q.unit) and not _against(q, x)), None)
         if q in mine_case or any(x.dimension == q.dimension for x in mine_case) or _light(q): continue     # a sum done for the asker's case stands in no article
-        if not any(same_figure(q, x) for x in everywhere): faults.append(f"'{q.text}'이(가) 근거에 없습니다" + (f"(근거는 '{rival.text}')" if rival else ""))
-        elif swapped is not None and place.cover >= SURE and _cover_where(q, claim, articles) < place.cover - APART and not _beside(q, swapped, claim, articles): faults.append(f"'{q.text}'의 자리에 근거는 '{swapped.text}'을(를) 둡니다")
+        if not any(same_figure(q, x) for x in everywhere): faults.append(f"{quoted(q.text, '이')} 근거에 없습니다" + (f"(근거는 '{rival.text}')" if rival else ""))
+        elif swapped is not None and place.cover >= SURE and _cover_where(q, claim, articles) < place.cover - APART and not _beside(q, swapped, claim, articles): faults.append(f"'{q.text}'의 자리에 근거는 {quoted(swapped.text, '을')} 둡니다")
     return list(dict.fromkeys(faults)), len(mine)
 
 # %% ../nbs/15_comparison.ipynb #fcf2ab7f

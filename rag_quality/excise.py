@@ -13,6 +13,7 @@ from .clauses import clause_ends, topic_of
 from .formality import tokens
 from .korean import nfc, shared_kiwi
 from .names import find_names
+from .particles import fitting_josa
 from .splitting import split_sentences
 
 # %% ../nbs/15_excise.ipynb #ead79db3
@@ -20,14 +21,6 @@ _PAREN = re.compile(r"\s?[(（\[][^()（）\[\]\n]{0,200}[)）\]]")
 _JOSA = r"(?:으로부터|로부터|에서부터|으로|로|에게서|에게|께|에서|에|과|와|을\s(?:통해|통하여|이용해)(?:서)?|를\s(?:통해|통하여|이용해)(?:서)?)(?:도|는|만)?"
 _CARRIER = r"(?:(?:전화|대표\s?전화|대표\s?번호|전화\s?번호|연락처|팩스|이메일|메일|전자우편|이메일\s?주소|홈페이지|누리집|웹사이트|사이트|내선(?:\s?번호)?|교내|국번\s?없이|번호|주소|링크|카카오톡|카톡|담당자(?:인)?|담당)\s?(?:인|는|은|[:：])?\s?){0,2}"
 _THEN = re.compile(r"(?:하|해|드리|주|바라|바랍|보내|걸|남기|접속|신청|제출|내|문의|연락|상담|확인|방문|전화|가|와|오)")
-
-def _flip(josa:str, word:str) -> str:
-    "The form of a particle that fits the word before it: 학생지원팀로 -> 학생지원팀으로."
-    c = next((c for c in reversed(word) if c.isalnum()), ""); final = (ord(c) - 0xAC00) % 28 if "가" <= c <= "힣" else 0
-    pairs = (("으로", "로"), ("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("이나", "나"))
-    for with_, without in pairs:
-        if josa == with_ or josa == without: return without if not final or josa in ("으로", "로") and final == 8 else with_
-    return josa
 
 def _member(s:str, a:int, b:int) -> tuple[int, int, str]|None:
     "Where s[a:b] is one of several joined by 'A, B', 'A나 B', 'A 또는 B': what to cut, and what to put there."
@@ -38,7 +31,7 @@ def _member(s:str, a:int, b:int) -> tuple[int, int, str]|None:
         word = s[m.start("w"):m.end("w")]
         if find_names(word) or re.search(r"\d|@", word):
             josa = re.match(r"(?:으로|로|은|는|이|가|을|를)(?=\s|[,.)]|$)", s[b:])
-            return m.end("w"), b + (josa.end() if josa else 0), _flip(josa[0], word) if josa else ""
+            return m.end("w"), b + (josa.end() if josa else 0), fitting_josa(word, josa[0]) if josa else ""
 
 # %% ../nbs/15_excise.ipynb #729182f4
 def _ended(clause:str, like:str) -> str|None:
@@ -74,7 +67,7 @@ def cut_in_sentence(s:str, a:int, b:int, how:str="thing"   # 'thing': a name or 
         if right:
             before, josa = s[:left.start()].rstrip(), right[0].strip().strip("\"'”’)>")
             office = find_names(before)
-            if office and office[-1].end == len(before) and office[-1].kind in ("office", "body", "post"): return before + _flip(josa, before) + s[b + right.end():]
+            if office and office[-1].end == len(before) and office[-1].kind in ("office", "body", "post"): return before + fitting_josa(before, josa) + s[b + right.end():]
             out = before + (" " if before else "") + s[b + right.end():].lstrip() if left.start() == 0 or s[left.start()-1] in " \n" else ""
             if josa.startswith("에서") and not re.search(r"\d|@|\.", s[a:b]): return _without_clause(s, a, b)      # 'B팀에서 맡습니다': the doer
             if out and _LIGHT.search(out[out.rfind(",", 0, len(before)) + 1:]): return _without_clause(s, a, b)

@@ -14,6 +14,7 @@ import numpy as np
 
 from .core import ConfigError, Passage, load_config
 from .formality import detect_formality
+from .particles import with_josa
 from .relevance import Logistic, RelevanceScorer
 from .relevance_evidence import ASPECTS, PASSAGE_FEATURES, Evidence, absent_share, passage_evidence
 from .relevance_words import Words, plain_weights, words_of
@@ -98,7 +99,7 @@ def grade_reason(i:int, found:GradeRows, shown:int=3) -> str:
     said = [f"질문의 낱말을 {100*e['cover']:.0f}% 덮음"] if len(q) else ["질문에 찾을 낱말이 없음"]
     if read:
         held = [r.forms[k] for k in np.argsort(-v, kind="stable") if v[k] > 0 and read[i].best[k] >= .85]
-        said.append("규정의 말로는 " + (", ".join(dict.fromkeys(held[:shown])) + "이(가) 있음" if held else "맞는 것이 없음"))
+        said.append("규정의 말로는 " + (with_josa(", ".join(dict.fromkeys(held[:shown])), "이") + " 있음" if held else "맞는 것이 없음"))
     if missed := [q.forms[k] for k in np.argsort(-w, kind="stable") if e.best[k] < .5 and w[k] >= .3]: said.append("없는 말 " + ", ".join(dict.fromkeys(missed[:shown])))
     if e.lacks: said.append("물은 것이 없음: " + ", ".join(ASPECTS[k][0] for k in ASPECTS if k in e.lacks))
     return "; ".join(said)

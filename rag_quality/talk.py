@@ -8,7 +8,7 @@ __all__ = ['LISTS', 'LONG', 'read_talk', 'find_words', 'RetrievalNeed', 'without
 
 # %% ../nbs/08_talk.ipynb #90ca6c01
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -113,17 +113,18 @@ _CONTENT = frozenset("NNG NNP NNB NR NP VV VA XR MAG SL IC".split())
 _RULE = frozenset("되 괜찮 가능 가능하 걸리 쫓겨나 잘리 처벌 혼나 해당 해당되 해당하 인정 인정되 허용 허락 금지 받 돌려주 지원 지원되 지원하 빠지 빼 물 나가 넣".split())
 LONG = 9      # a query of more content morphemes tells of a case: one word in it does not say what it is about
 
-def _elsewhere(toks:Sequence[Token], content:Sequence[str], lists:dict[str, frozenset[str]]) -> RetrievalNeed|None:
+def _elsewhere(toks:Sequence[Token], content:Sequence[str], lists:dict[str, frozenset[str]], known:Callable[[str], bool]) -> RetrievalNeed|None:
     "What a query without a word of the campus is about, where that is surely no regulation."
-    story = len(content) > LONG
-    if found := find_words(toks, lists["offtopic"]): return None if story else _need("offtopic", found)
+    story, strange = len(content) > LONG, lambda which: [w for w in find_words(toks, lists[which]) if not known(w)]
+    if found := strange("offtopic"): return None if story else _need("offtopic", found)
     if story or find_words(toks, lists["school"]): return None
     if found := find_words(toks, lists["institution"]): return _need("other_institution", found)
     if any(f in _RULE for f in content): return None
-    if found := find_words(toks, lists["offtopic_mild"]): return _need("offtopic", found)
+    if found := strange("offtopic_mild"): return _need("offtopic", found)
     if any(t.form in ("먹", "마시") and t.tag == "VV" for t in toks) and any(t.form in ("뭐", "무엇", "메뉴") for t in toks): return _need("offtopic", ["먹을 것"])
 
 def needs_retrieval(query:str, *, own:Sequence[str]=(),   # names of our university: others are then another institution
+                    known:Callable[[str], bool]=lambda word: False,     # does the collection use this word? What it speaks of is not off-topic
                     config=None) -> RetrievalNeed:
     "Is this a question that regulations might answer? Doubtful ones are."
     if not isinstance(query, str): raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
@@ -138,7 +139,7 @@ def needs_retrieval(query:str, *, own:Sequence[str]=(),   # names of our univers
     if len(content) <= LONG and (live := live_matter(toks, lists)): return _need("live", live)
     if name := other_university(rest, toks, own): return _need("other_institution", [name])
     if sure: return _need("question", sure)
-    if found := _elsewhere(toks, content, lists): return found
+    if found := _elsewhere(toks, content, lists, known): return found
     if campus: return _need("question", campus)
     summed = any(t.form in ("요약", "번역", "교정") for t in toks) and any(t.form in ("주", "드리") for t in toks[-4:])
     if summed and not find_words(toks, lists["school"]): return _need("action", ["글 다루기"])

@@ -14,8 +14,9 @@ from ..contextualize import matter_words
 from ..core import ConfigError, Passage
 from ..fallback import question_of
 from ..formality import query_tokens
+from ..particles import with_josa
 from .context_conditions import conditions
-from .footholds import Footholds, with_josa
+from .footholds import Footholds
 from .records import FOLLOW_UPS, PersonaQuery
 
 # %% ../../nbs/persona/07_follow_ups.ipynb #6d1c5b80

@@ -8,7 +8,7 @@ __all__ = ['intent_of']
 # %% ../../nbs/persona/04_intents.ipynb #c771585f
 import random
 
-from ..fallback import has_final
+from ..particles import has_final
 from .askable import Askable
 from .personas import Persona
 from .records import Intent3

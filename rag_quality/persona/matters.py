@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..fallback import has_final
+from ..particles import has_final
 
 # %% ../../nbs/persona/02_matters.ipynb #3fe8d87e
 _KIND = re.compile(r"\s*(?:에\s?관한|에\s?대한|의|등)?\s*(?:시행)?\s?(?:규정|지침|학칙|세칙|내규|규칙|요령|기준|정관|조례)$")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ..core import Passage
 from ..extractive_parts import source_of
-from ..fallback import has_final
+from ..particles import has_final
 from .askable import Askable
 from .facets import Facet
 from .matters import listed, owned, phrase, stands_alone

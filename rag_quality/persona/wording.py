@@ -20,7 +20,7 @@ from .situations import Situation, bank_questions, situations
 from .spelling import glued, mistyped, punctuated, shortened
 from .voice import Morphs, closing, joined, revoice
 from ..query_types import TYPES
-from ..spoken import with_josa
+from ..particles import with_josa
 
 # %% ../../nbs/persona/03_wording.ipynb #30787d79
 def _verbal(name:Name, ending:str="려면") -> str: return name.text + joined((*name.doing, (ending, "EC")))
