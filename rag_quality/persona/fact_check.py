@@ -20,6 +20,7 @@ from ..headings import read_heading
 from ..korean import content_morphemes
 from ..names import find_names
 from ..comparison import Place, figure_faults, figures, name_faults, place_of, state_faults
+from ..particles import quoted
 from .evidence import Rulebook, sourced_claims, verification_query
 from .records import PersonaQuery
 from ..splitting import split_claims
@@ -136,7 +137,7 @@ def _all_checked(claims:Sequence[Cited], *given) -> list[ClaimCheck]:
 def _compared(text:str, places:Sequence[Place], articles:Sequence[str], asked:str, validator) -> tuple[list[str], list[str], int]:
     "(what is wrong with a claim's figures, what else is, how many figures it has)."
     place, article = Place(places[0].cover, tuple(t for p in places for t in p.parts), places[0].span), tuple(articles)
-    number, n = figure_faults(text, place, article, asked); invented = [f"'{x}'이(가) 근거에 없습니다" for x in name_faults(text, article)] + state_faults(text, place)
+    number, n = figure_faults(text, place, article, asked); invented = [f"{quoted(x, '이')} 근거에 없습니다" for x in name_faults(text, article)] + state_faults(text, place)
     if validator: invented += [v.reason for v in validator.validate_answer(text, list(articles)).claims if v.score < REFUTED][:1]
     return number, invented, n
 
