@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from .core import ConfigError, Passage, nfc
 from .headings import article_status, read_heading
 from .splitting import find_instructions, split_sentences
+from .tables import tell_tables
 
 # %% ../nbs/18_extractive_parts.ipynb #cf12aba8
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def _clean(text:str) -> str: return re.sub(r"\s+", " ", _NOTE.sub("", text)).str
 
 class _Builder:
     "The parts of one passage, line by line."
-    def __init__(self, source:Source, passage:int): self.source, self.passage, self.found, self.paragraph, self.gone, self.bare, self.header = source, passage, [], None, False, True, ()
+    def __init__(self, source:Source, passage:int): self.source, self.passage, self.found, self.paragraph, self.gone, self.bare, self.rows = source, passage, [], None, False, True, []
     def add(self, **new): self.found.append({"text": "", "items": [], "proviso": "", "needs": "", "paragraph": self.paragraph, **new})
     def item(self, text:str, sub:bool):
         if self.gone or not text: return
@@ -86,12 +87,10 @@ class _Builder:
         items = self.found[-1]["items"]
         if sub and items: items[-1] += ("; " if "; " in items[-1] or ": " in items[-1] else ": ") + text
         else: items.append(text)
-    def row(self, line:str):
-        "A row of a table as an item 'header cell, header cell, ...'."
-        cells = [_clean(c) for c in line.strip("| ").split("|")]
-        if re.fullmatch(r"[\s|:-]+", line): return
-        if not self.header: self.header = tuple(cells); return
-        self.item(", ".join(" ".join(x for x in (h, c) if x) for h, c in zip([*self.header, *[""]*len(cells)], cells) if c), False)
+    def table(self, before:str):
+        "The rows gathered so far as items: '임원: 일비 30,000원, 식비 35,000원'."
+        rows, self.rows = self.rows, []
+        for line in tell_tables("\n".join([before, *rows])).split("\n")[before.count("\n") + 1:] if rows else (): self.item(_clean(line), False)
     def sentences(self, text:str):
         self.bare = False
         for s in split_sentences(text):
@@ -110,12 +109,13 @@ def parts_of(item:"str|Passage", passage:int=0   # its index in the context
     "The parts of one passage, in order; deleted ones, amendment notes and sentences that address the model are left out."
     source = source_of(item); b = _Builder(source, passage)
     if article_status(source.body).deleted or _ALL_GONE.match(source.body): return ()
-    for line in _lines(_NOTE.sub("", source.body)):
+    before = ""
+    for line in [*_lines(_NOTE.sub("", source.body)), ""]:
         if len(b.found) >= _MOST: break
         if find_instructions(line): line = " ".join(s.text for s in split_sentences(line) if not find_instructions(s.text))
         if m := _PAR.match(line): b.paragraph, line, b.gone = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳".index(m[1]) + 1, line[m.end():], bool(_GONE.match(line[m.end():]))
-        if " | " in line or b.header and "|" in line: b.row(line); continue
-        b.header = ()
+        if " | " in line or (b.rows or line.startswith("|")) and "|" in line: b.rows.append(line); continue
+        b.table(before); before = line
         if not line or b.gone and m or _GONE.match(_ITEM.sub("", line, 1)): continue
         if n := _ITEM.match(line): b.item(_clean(line[n.end():]), False)
         elif n := _SUB.match(line): b.item(_clean(line[n.end():]), True)

@@ -16,6 +16,7 @@ from .clauses import _MAYBE, clause_ends, owned, topic_of
 from .formality import tokens
 from .instructions import Instruction, find_instructions
 from .sentences import Block, Span, blocks, sentence_spans, split_sentences
+from .tables import with_unit
 
 _all_ = ["Span", "split_sentences", "Instruction", "find_instructions", "claim_kind"]
 
@@ -92,7 +93,7 @@ def _table(text, rows, lead):
         got = cells(row)
         first = got[0][0] if len(got) > 1 else ""
         for n, (cell, s, e) in enumerate(got[1:] if len(got) > 1 else got, 1 if len(got) > 1 else 0):
-            if cell and re.search(r"\w", cell): yield Claim(f"{head[n]}: {cell}" if n < len(head) and head[n] else cell, s, e, "claim", first, lead)
+            if cell and re.search(r"\w", cell): yield Claim(f"{head[n]}: {with_unit(head[n], cell)}" if n < len(head) and head[n] else cell, s, e, "claim", first, lead)
 
 def _rank(b:Block) -> tuple[int, str]:
     return b.indent, re.sub(r"\d+", "1", re.sub("[①-⑳]", "①", re.sub("[가-하](?=[.)])", "가", b.mark)))

@@ -21,6 +21,7 @@ from .support_bound import bound_clauses, bound_numbers
 from .support_match import Standing, stand, word_pairs
 from .support_marks import MARKS, mark_signs
 from .support_parts import Source, places, plain_months
+from .support_rows import other_row
 from .support_signs import absent_contacts, content_signs, dropped_signs, name_signs, number_signs, state_signs, talk_signs
 
 # %% ../nbs/15_support_claims.ipynb #1fb2464d
@@ -124,13 +125,14 @@ class Checked:
     signs: dict[str, float]
     contacts: tuple[str, ...]     # that no passage has
     differences: tuple[Difference, ...] = ()    # from the window that it leans on
+    row: str = ""                 # why a value is that of another row, in Korean
 
 _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)(?:되어|돼|하고|되고)\s?있|다루(?:고|어지고)|에서\s?(?:정하|확인|찾)|(?:규정|기준|조항|내용)(?:이|은|는)?\s[^.]{0,20}(?:있습니다|있으며|여러)|개정되|변경되었|시행되")
 
 _KIND = {"unit": "number", "bound": "number"}
 
 @lru_cache(maxsize=512)
-def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...]]:
+def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...], str]:
     "What one claim shows by itself, wherever it stands in an answer."
     text = plain_months(c.text[:1500]); context = c.claim.context[:200]
     r = read(f"{context} {text}".strip() if context and context not in text else text)
@@ -138,14 +140,15 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(r, [S.reads[s] for s in at.sents]), **talk_signs(c.text, S), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **elsewhere_signs(at, S, where), **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text))), "copied": float(not cites["cite_abs"] and copied(c.claim.text, S, where))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
-    return at, signs, absent_contacts(c.text, S), found
+    other = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near}) if not signs["copied"] else None
+    return at, signs, absent_contacts(c.text, S), found, other[1] if other else ""
 
 def _one(c:Cited, S:Source, seen:dict) -> Checked:
     "The same sentence against the same context is looked at once (attempts of one answer share most of theirs); a long context is not kept for the next answer."
     bare = Cited(replace(c.claim, start=0, end=0, lead=""), c.text, tuple((replace(x, start=0, end=0), b) for x, b in c.cites))
     if bare not in seen: seen[bare] = (_looked_at if len(S.vectors) <= 2000 else _looked_at.__wrapped__)(bare, S)
-    at, signs, contacts, found = seen[bare]
-    return Checked(c, at, dict(signs), contacts, found)
+    at, signs, *rest = seen[bare]
+    return Checked(c, at, dict(signs), *rest)
 
 # %% ../nbs/15_support_claims.ipynb #b80e120f
 def checked_claims(answer:str, S:Source) -> tuple[Checked, ...]:

@@ -23,6 +23,7 @@ from .paraphrase import shared_paraphrases
 from .quantities import Quantity
 from .reading import Reading, read
 from .splitting import find_instructions, split_sentences
+from .tables import find_tables, tell_row, tell_tables
 
 # %% ../nbs/15_support_parts.ipynb #73563606
 def context_texts(context:Sequence[str|Passage]) -> tuple[str, ...]:
@@ -150,13 +151,14 @@ def read_source(texts:tuple[str, ...]) -> Source:
         if S.deleted[p] or len(S.sents) > MOST: continue
         if h and _add(S, p, t[:h.rest_start].strip(), vectors): S.titles[p] = len(S.sents) - 1
         ids = []
-        for x in _pieces(statement(t[h.rest_start:] if h else t)):
+        said = statement(t[h.rest_start:] if h else t); rows = {tell_row(b, r) for b in find_tables(said) for r in b.rows} if "|" in said else ()
+        for x in _pieces(tell_tables(said)):
             if len(S.sents) > MOST: break
             if _add(S, p, x, vectors): ids.append(len(S.sents) - 1)
         lead = next((i for i in ids if re.search(r"다음|각\s?호|아래", S.sents[i])), None)
         for i, nxt in zip(ids, [*ids[1:], None]):
             S.windows.append((p, (i,)))
-            if nxt is not None: S.windows.append((p, (i, nxt)))
+            if nxt is not None and not (rows and S.sents[i] in rows and S.sents[nxt] in rows): S.windows.append((p, (i, nxt)))     # what two rows say is not said of one
             if lead is not None and i > lead + 1: S.windows.append((p, (lead, i)))
     S.vectors = np.concatenate(vectors) if vectors else np.zeros((0, 256), np.float32)
     _tables(S)
