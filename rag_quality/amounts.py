@@ -80,7 +80,7 @@ def _make(t, n, u, end):
     elif u.written == "학기" and n.kind in ("digits", "sino") and value in (1, 2) and upper is None and not _TERM.match(t, end) and not re.search(r"(?:총|연속|최대|최소|적어도|이내에|각)\s$", before): dimension, unit = "term", "학기"
     elif dimension == "duration" and t[end:end + 1] == "째" and u.written in ("일", "주", "주일", "개월", "달", "년", "학기"):
         unit = {"주일": "주", "달": "개월"}.get(u.written, u.written) + "차"; dimension, value, end = f"ordinal:{unit}", n.value, end + 1
-    elif (m := re.search(r"(?:영업일|근무일|업무일|수업일)(?:\s?기준)?(?:으로)?\s$", before)) and u.written == "일": start -= len(m[0]); dimension, unit = "workday", "영업일"
+    elif (m := re.search(r"(?<![가-힣])(?:영업일|근무일|업무일|수업일)(?:\s?기준)?(?:으로)?\s$", before)) and u.written == "일": start -= len(m[0]); dimension, unit = "workday", "영업일"
     elif u.written == "층" and before.endswith(("지하 ", "지하")) or dimension == "temperature" and before.endswith(("영하 ", "영하")):
         value, start = -value, start - 2 - before.endswith(" ")
     elif dimension == "score" and re.search(r"평점(?:평균)?\s?(?:이|은|을)?\s?$", before): dimension = "grade_point"

@@ -58,6 +58,8 @@ _SENTENCE = re.compile(r"(?:다|[.,]|를|및|또는|에|따라|의하여)[\s*]*$
 _ADDENDUM = re.compile(r"""[#*\s]*부\s*+칙[\s*]*+(?P<label>(?:제\s?\d+\s?호)?\s*+(?:[<(〈（\[［【][^<>()〈〉（）\[\]]*[>)〉）\]］】]|(?:[제개]정|시행)?\s*+\d{4}[\d\s.,년월일/-]*+)?)
     [\s*]*+(?:$|(?<=[\s)>〉\]])(?P<body>(?:이\s\S+[은는]\s|본\s\S+[은는]\s|[①1][.\s(]|\(?시행일|제\s?1\s?조\s?[(（][^()（）]*[)）]\s).*)$)""", re.X)
 _HISTORY = re.compile(r"\W*+(?:제\s?\d+\s?차)?\s*(?:제정|개정|전부개정|전문개정|일부개정|폐지|시행)(?:제정|개정|시행|공포|폐지|전부|전문|일부|타법|규정|규칙|학칙|훈령|[제호차년월일자\W\d])*$")
+_ANNEX = re.compile(r"""[#*\s]*(?P<open>[\[<〈【(（《「〔]?)\s*별\s?(?P<what>[표지])\s*(?:제\s?)?(?P<n>\d{1,3})?(?:\s?호)?(?:(?:의\s?|-)(?P<sub>\d{1,3}))?(?:\s?호)?(?P<form>\s?서식)?\s*(?P<close>[\]>〉】)）》」〕]?)
+    (?P<after>[*\s]*(?:[<〈(（\[][^<>〈〉()（）\[\]\n]*\d{4}[^<>〈〉()（）\[\]\n]*[>〉)）\]])?[*\s]*)(?P<title>.{0,80})$""", re.X)      # '[별표 1] <개정 2024. 3. 1.> 국내여비 지급기준(제4조 관련)'
 _CODE = re.compile(r"^(?:코드|규정번호|code)\s*[:：]\s*(\S+)\s*$", re.I)
 
 def _heading(line, after, titled):
@@ -87,14 +89,15 @@ def split_articles(text:str,        # one regulation
     titled = {h[:2] for l in takewhile(lambda l: not _ADDENDUM.match(l), lines) if (h := _heading(l, (-9, 0), ()))}
     if not any(_heading(l, (0, 0), titled) for l in lines): return _blocks(text, code, name)
     if name is None: name = lines.pop(0).strip("#* ") if not _heading(lines[0], (0, 0), titled) else code
-    parts, chapter, addendum, last = [("서두", "", "", [])], "", False, (0, 0)    # label, title, the chapter it began in, lines
+    parts, chapter, closed, last = [("서두", "", "", [])], "", False, (0, 0)    # label, title, the chapter it began in, lines
     def begin(label, title, first): parts.append((label.strip(), title, chapter, [first] if first else []))
     for l in lines:
         if (m := _CODE.match(l)) and len(parts) == 1: code = m[1]
         elif m := _ADDENDUM.match(l):
             label = "부칙 " + re.sub(r"^\W(.*)\W$", r"\1", m["label"].strip()).strip()
-            addendum = True; begin(_free(label.strip(), [p[0] for p in parts]), "", m["body"])
-        elif addendum: parts[-1][3].append(l)
+            closed = True; begin(_free(label.strip(), [p[0] for p in parts]), "", m["body"])
+        elif len(parts) > 1 and (a := _annex(l)): begin(_free(a[0], [p[0] for p in parts]), *a[1:])
+        elif closed: parts[-1][3].append(l)
         elif h := _heading(l, last, titled):
             last = h[:2]; begin(f"제{h[0]}조" + (f"의{h[1]}" if h[1] else ""), *h[2:])
         elif _CHAPTER.match(l) and not _SENTENCE.search(l): chapter = l.strip("#* ")
@@ -102,7 +105,16 @@ def split_articles(text:str,        # one regulation
     full = {p[:2] for p in parts if p[3]} | {("서두", ""), ("부칙", "")}     # a table of contents names articles that follow
     return [_passage(code, name, *p) for p in parts if p[3] or p[:2] not in full]
 
+def _annex(line):
+    "(label, title, what it says besides) where a line begins an annex (별표, 별지)."
+    if not (m := _ANNEX.match(line)) or not m["n"] and not m["close"] and m["title"] or _SENTENCE.search(line) or len(line) > 120: return None
+    if m["title"] and not re.search(r"\W$", line[:m.start("title")]) or re.match(r"(?:[에의을를은는과와이가로도]|및|부터|까지|[,.·ㆍ~])(?:\s|$)|에\s?(?:따|의|정|규)", m["title"]): return None
+    of = re.search(r"\s*[(（\[<〈][^()（）\[\]<>〈〉]*제\s?\d+\s?조[^()（）\[\]<>〈〉]*관련\s?[)）\]>〉]\s*$", m["title"])
+    title = (m["title"][:of.start()] if of else m["title"]).strip("* ")
+    return f"별{m['what']} {m['n'] or ''}".strip() + (f"의{m['sub']}" if m["sub"] else ""), title, of[0].strip() if of else ""
+
 def _passage(code, name, label, title, chapter, lines):
+    if label.startswith("별") and not title and len(lines) > 1 and len(lines[0]) < 40 and "|" not in lines[0] and not _SENTENCE.search(lines[0]): title, lines = lines[0].strip("#* "), lines[1:]
     text = "\n".join(lines) or title or label                           # an article may be all title
     meta = {"regulation": name, "code": code, "article": label, "article_title": title, "chapter": chapter}
     if re.match(r"<?\s*삭\s?제", text) and len(text) < 40: meta["deleted"] = True

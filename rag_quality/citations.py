@@ -50,6 +50,8 @@ def _matches(c:Citation, sources:Sequence[Source]) -> list[int]:
     "The sources that a citation names; one that says no regulation names that article of any."
     def fits(s):
         if c.regulation and s.regulation and _same_regulation(c.regulation, s.regulation) is False: return False
+        if c.annex and s.annex: return re.sub(r"\W|제|호|서식", "", c.annex) == re.sub(r"\W", "", s.annex)
+        if s.annex: return False
         if c.annex: return bool(c.regulation) and re.sub(r"\W", "", c.annex) in re.sub(r"\W", "", s.text)
         if c.addendum or s.addendum: return c.addendum and s.addendum
         ranged = c.last and not c.paragraph and not c.item and s.article and c.article <= s.article <= c.last
@@ -185,8 +187,8 @@ class CitationScores:
 def citation_pairs(x    # a text, a `GroundedAnswer`, or pairs
                   ) -> set[tuple[str, str]]:
     "The (regulation, article) pairs that something cites; the names without spaces."
-    if isinstance(x, GroundedAnswer): return {(_stem(c.regulation), c.article) for c in x.citations}
-    if isinstance(x, str): return {(_stem(c.regulation), "부칙" if c.addendum else f"제{n}조" + (f"의{c.branch}" if c.branch else "")) for c in find_citations(x) if c.article or c.addendum for n in (range(c.article, c.last+1) if c.last and not c.paragraph and not c.branch else [c.article])}
+    if isinstance(x, GroundedAnswer): return {(_stem(c.regulation), re.sub(r"\s", "", c.article) if c.article.startswith("별") else c.article) for c in x.citations}
+    if isinstance(x, str): return {(_stem(c.regulation), re.sub(r"\s", "", c.annex) if c.annex else "부칙" if c.addendum else f"제{n}조" + (f"의{c.branch}" if c.branch else "")) for c in find_citations(x) if c.article or c.addendum or c.annex and c.regulation for n in (range(c.article, c.last+1) if c.last and not c.paragraph and not c.branch else [c.article])}
     return {(_stem(r), a) for r, a in x}
 
 def citation_scores(predicted, wanted) -> CitationScores:

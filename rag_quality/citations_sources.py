@@ -45,11 +45,12 @@ class Source:
     pieces: tuple[Piece, ...]
     body: Reading                  # of the text
     head: Reading                  # of the regulation's name and the title
+    annex: str|None = None         # '별표 1'
 
     @property
     def label(self) -> str:
         "'휴학 규정 제3조', or '' where nothing can be cited."
-        if self.addendum: return f"{self.regulation} 부칙".strip()
+        if self.addendum or self.annex: return f"{self.regulation} {self.annex or '부칙'}".strip()
         return f"{self.regulation} 제{self.article}조".strip() + (f"의{self.branch}" if self.branch else "") if self.article else ""
 
 # %% ../nbs/15_citations_sources.ipynb #e61d4771
@@ -91,7 +92,7 @@ def _of_text(text:str) -> tuple[Source, ...]:
         pieces = _body_pieces(body)
         if g and g.paragraph and not any(p.paragraph for p in pieces): pieces = tuple(Piece(p.start, p.end, g.paragraph, g.item, p.lead, p.kind) for p in pieces)
         elif g and g.item and not any(p.item for p in pieces): pieces = tuple(Piece(p.start, p.end, p.paragraph, g.item, p.lead, p.kind) for p in pieces)
-        out.append(Source(0, (g.regulation if g else "") or regulation, g.article if g else None, g.branch if g else None, g.title if g else "", addendum, article_status(part).deleted, body, pieces, read(body), read(f"{regulation} {g.title}" if g else regulation)))
+        out.append(Source(0, (g.regulation if g else "") or regulation, g.article if g else None, g.branch if g else None, g.title if g else "", addendum, article_status(part).deleted, body, pieces, read(body), read(f"{regulation} {g.title}" if g else regulation), g.annex if g else None))
     return tuple(out)
 
 def read_sources(texts:Sequence[str]) -> tuple[Source, ...]:

@@ -115,7 +115,7 @@ def _leftover(xs, ys, same):
 # %% ../nbs/07_differences.ipynb #b2fa4466
 def _kind(x:Quantity, y:Quantity) -> str | None:
     "What differs between two quantities that stand for the same thing, or None where they do not."
-    digits = [re.findall(r"\d[\d.,]*|[가-힣]+(?=\s)", q.text)[:1] for q in (x, y)]
+    digits = [(re.findall(r"\d[\d.,]*", q.text) or re.findall(r"[가-힣]+(?=\s)", q.text))[:1] for q in (x, y)]
     if x.dimension.startswith("ordinal") != y.dimension.startswith("ordinal"): return None
     if comparable(x, y):
         if x.value == y.value and x.upper == y.upper: return "bound"

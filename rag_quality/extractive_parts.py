@@ -32,10 +32,8 @@ def source_of(item:"str|Passage") -> Source:
     elif isinstance(item, str): head = whole = nfc(item); body = None
     else: raise ConfigError(f"맥락의 조문은 글(str)이나 Passage여야 하는데 {type(item).__name__}입니다: {item!r:.40}")
     h = read_heading(whole)
-    if h is None or h.article is None and not h.addendum: return Source(head.strip()[:80] if body is not None else "", "", "", (whole if body is None else body)[:LONGEST], bool(re.search(r"부\s?칙", head[:80])) and body is not None)
-    article = f"제{h.article}조" + (f"의{h.branch}" if h.branch else "") if h.article else ""
-    label = " ".join(x for x in (h.regulation, "부칙" if h.addendum else "", article) if x)
-    return Source(label, h.regulation, h.title, (whole[h.rest_start:] if body is None else body)[:LONGEST], h.addendum)
+    if h is None or not h.place: return Source(head.strip()[:80] if body is not None else "", "", "", (whole if body is None else body)[:LONGEST], bool(re.search(r"부\s?칙", head[:80])) and body is not None)
+    return Source(" ".join(x for x in (h.regulation, h.place) if x), h.regulation, h.title, (whole[h.rest_start:] if body is None else body)[:LONGEST], h.addendum)
 
 # %% ../nbs/18_extractive_parts.ipynb #05f3bc02
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ class _Builder:
         self.bare = False
         for s in split_sentences(text):
             said = _clean(s.text)
-            if not re.search(r"[가-힣A-Za-z]", said) or re.fullmatch(r"[<〈\[][^<>〈〉\[\]]*[>〉\]]?", said): continue
+            if not re.search(r"[가-힣A-Za-z]", said) or re.fullmatch(r"[<〈\[][^<>〈〉\[\]]*[>〉\]]?|[(（][^()（）]*관련[)）]", said): continue
             if _PROVISO.match(said) and self.found: self.found[-1]["proviso"] += (" " if self.found[-1]["proviso"] else "") + said
             else: self.add(text=said, needs=self.found[-1]["text"] if self.found and _FOLLOWS.match(said) else "")
     def parts(self) -> tuple[Part, ...]:

@@ -97,7 +97,7 @@ def absent_specifics(text:str, sources:Sequence[str]) -> tuple[tuple[str, ...], 
 # %% ../nbs/13_judge_rules.ipynb #1a5dcf64
 def _heading(text:str) -> Citation|None:
     h = read_heading(text)
-    return h and Citation(text[:h.rest_start].strip(), 0, h.rest_start, h.regulation, h.article, h.branch, h.paragraph, h.item, addendum=h.addendum)
+    return h and Citation(text[:h.rest_start].strip(), 0, h.rest_start, h.regulation, h.article, h.branch, h.paragraph, h.item, addendum=h.addendum, annex=h.annex)
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 

@@ -81,6 +81,7 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
         missing = next((c for c, _ in f.cited.cites), None); return "article", f"인용한 {quoted(missing.key if missing else '', '이')} 근거에 없습니다.", False
     if s["cite_gap"] > WRONG: return "article", f"{quoted(next(c.key for c, _ in f.cited.cites if places(c, S)), '을')} 인용했지만 이 내용은 다른 글에 있습니다.", False
     if f.row: return "number", f.row + ".", True
+    if f.role: return "entity", f.role + ".", True
     if f.differences: d = f.differences[0]; return _OF_DIFFERENCE.get(d.kind, "condition"), d.reason + ".", True
     if s["evasive"]: return "generalisation", "조문에 없는 일반론입니다.", False
     if told := foreign_words(f.cited.text, S): return "unsupported", f"근거에 없는 말 {quoted(told[0], '이')} 섞였습니다.", False
@@ -113,7 +114,7 @@ def scores_of(found:Sequence[Checked], model:SignModel|None=None, *, short:bool=
     shift = math.log(THRESHOLD/(1-THRESHOLD)) - float(model.provenance.get("odds_at_threshold", 0.))
     z = model.odds([[f.signs.get(k, 0.) for k in model.names] for f in found]) + shift
     p = 1/(1 + np.exp(-np.clip(z, -30, 30)))
-    def most(f): return CAPPED if f.contacts or f.signs["cite_abs"] and any(b for _, b in f.cited.cites) else HEDGED if f.signs["evasive"] or f.signs["foreign"] >= GARBLED or f.row or _overruled(f, short) else 1.
+    def most(f): return CAPPED if f.contacts or f.signs["cite_abs"] and any(b for _, b in f.cited.cites) else HEDGED if f.signs["evasive"] or f.signs["foreign"] >= GARBLED or f.row or f.role or _overruled(f, short) else 1.
     return [round(min(max(float(v), COPIED if f.signs.get("copied") else 0.), most(f)), 4) for v, f in zip(p, found)]
 
 def check_claims(answer:str, context:Sequence[str|Passage], *, model:SignModel|None=None) -> tuple[ClaimVerdict, ...]:

@@ -49,6 +49,7 @@ def number_match(q:Quantity, y:Quantity) -> float:
     if _kin(q.dimension, y.dimension):
         same = same_quantity(q, y)
         if same: return 1.
+        if same is False and (q.side == "전") != (y.side == "전") and (q.per or y.per): return .6     # 일주일에 사흘까지, and 3일 전까지
         if same is None and comparable(q, y) or same_value(q, y, loose=True): return .8
         if q.value == y.upper and q.upper is None and comparable(q, y): return .8     # 60일, of '30일이 지난 날부터 60일까지'
     return .6 if q.value == y.value and q.value not in (0, 1) else 0.

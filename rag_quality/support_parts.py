@@ -9,7 +9,7 @@ __all__ = ['DATE', 'LONGEST', 'MOST', 'context_texts', 'Flag', 'hide_orders', 'p
 # %% ../nbs/15_support_parts.ipynb #3710ad98
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
@@ -173,8 +173,9 @@ def _stem(name:str) -> str: return re.sub(r"[\s·ㆍ「」『』*]", "", name)
 
 def places(c:Citation, S:Source) -> list[int]|None:
     "The passages that are what is cited; [] where there is none, None where that can't be told."
-    heads = [(i, Citation("", 0, 0, h.regulation, h.article, h.branch, h.paragraph, h.item, addendum=h.addendum)) for i, h in enumerate(S.heads) if h]
+    heads = [(i, Citation("", 0, 0, h.regulation, h.article, h.branch, h.paragraph, h.item, addendum=h.addendum, annex=h.annex)) for i, h in enumerate(S.heads) if h]
     if not heads: return None
+    if c.annex and not any(h.annex for _, h in heads): heads = [(i, replace(h, annex=None)) for i, h in heads]; c = replace(c, annex=None)      # annexes that came with their articles
     same = [(i, h, same_citation(c, h)) for i, h in heads]
     if found := [i for i, h, s in same if (s or s is None and not c.regulation) and c.article in (None, h.article)]: return found
     if found := [i for i, h, s in same if s is None and c.article is not None and c.article == h.article]: return found

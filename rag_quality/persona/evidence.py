@@ -76,7 +76,7 @@ class Rulebook(_Named):
         "'휴학 규정 제3조'; the id where a passage has no heading."
         h = self.heads[i]
         if h is None: return self.passages[i].doc_id
-        return f"{h.regulation} {'부칙' if h.addendum else ''}{f'제{h.article}조' if h.article and not h.addendum else ''}{f'의{h.branch}' if h.branch else ''}".strip()
+        return f"{h.regulation} {'부칙' if h.addendum else h.place}".strip()
 
     def together(self, i:int, j:int) -> bool:
         "Are two passages of one regulation?"
