@@ -6,7 +6,7 @@
 __all__ = ['MARKS', 'WHY', 'assistant_of', 'read_questions', 'answer_dict', 'answer_text', 'ask_command', 'check_command', 'add']
 
 # %% ../nbs/80_cli_ask.ipynb #36d4c555
-import json, os, sys
+import json, os, re, sys
 from pathlib import Path
 
 # %% ../nbs/80_cli_ask.ipynb #699616fd
@@ -48,13 +48,26 @@ def answer_dict(assistant, query:str, query_id:str|None=None) -> dict:
     said = answer.said
     claims = () if answer.abstained else FaithfulnessValidator().validate_answer(said, list(answer.contexts)).claims
     out = answer.to_dict(query, query_id); extra = out.pop("metadata", {})
-    return {**out, "claims": [{"text": c.text, "verdict": c.verdict, "score": round(c.score, 4), "passage": c.passage, "reason": c.reason} for c in claims],
+    return {**out, "claims": [{"text": _labelled(said, c), "verdict": c.verdict, "score": round(c.score, 4), "passage": c.passage, "reason": c.reason} for c in claims],
             "method": extra.get("method"), "reason": extra.get("reason"), "relevance": extra.get("relevance"), "notice": extra.get("notice")}
+
+def _labelled(said:str, claim) -> str:
+    "A claim with the label that it stands behind in its line ('임원: ')."
+    m = re.search(r"(?:^|\n)[-*\s]*([^\n.:]{1,30}: )$", said[:claim.start])
+    return (m[1] if m else "") + claim.text
+
+def _why_not(found:dict) -> str:
+    "Why there is no answer, in a sentence."
+    reason = found["reason"] or ""
+    if reason in WHY: return WHY[reason]
+    if found["relevance"] is None or "덮음" not in reason: return reason
+    near = re.search(r"가장 가까운 ([^:]+):", reason)
+    return f"찾은 조문이 답일 확률 {found['relevance']:.2f}: 0.50이 되어야 답합니다" + (f". 가장 가까운 것은 {near[1]}" if near else "")
 
 def answer_text(found:dict) -> str:
     "What a terminal shows of one answer."
     lines = [f"질문: {found['query']}", "", found["answer"], ""]
-    if found["abstained"]: lines.append(f"(답하지 않음{': ' + WHY.get(found['reason'], found['reason']) if found['reason'] else ''})")
+    if found["abstained"]: lines.append(f"(답하지 않음{': ' + why if (why := _why_not(found)) else ''})")
     else:
         lines += [f"자신도 {found['confidence']:.2f}. 문장마다의 근거 (✓ 조문에 있음, ? 찾지 못함, ✗ 어긋남):"]
         lines += [f"  {MARKS[c['verdict']]} {' '.join(c['text'].split())}" + ("" if c["verdict"] == "supported" else f"\n      {c['reason']}") for c in found["claims"]]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from .core import ConfigError, Passage, nfc
 from .headings import article_status, read_heading
+from .particles import with_josa
 from .splitting import find_instructions, split_sentences
 from .tables import tell_tables
 
@@ -88,12 +89,13 @@ class _Builder:
     def table(self, before:str):
         "The rows gathered so far as items: '임원: 일비 30,000원, 식비 35,000원'."
         rows, self.rows = self.rows, []
+        if rows and (self.bare or not self.found) and self.source.title: self.add(text=f"{with_josa(self.source.title, '은')} 다음과 같다."); self.bare = False
         for line in tell_tables("\n".join([before, *rows])).split("\n")[before.count("\n") + 1:] if rows else (): self.item(_clean(line), False)
     def sentences(self, text:str):
-        self.bare = False
         for s in split_sentences(text):
             said = _clean(s.text)
             if not re.search(r"[가-힣A-Za-z]", said) or re.fullmatch(r"[<〈\[][^<>〈〉\[\]]*[>〉\]]?|[(（][^()（）]*관련[)）]", said): continue
+            self.bare = False
             if _PROVISO.match(said) and self.found: self.found[-1]["proviso"] += (" " if self.found[-1]["proviso"] else "") + said
             else: self.add(text=said, needs=self.found[-1]["text"] if self.found and _FOLLOWS.match(said) else "")
     def parts(self) -> tuple[Part, ...]:
