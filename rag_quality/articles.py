@@ -105,6 +105,7 @@ def split_articles(text:str,        # one regulation
     full = {p[:2] for p in parts if p[3]} | {("서두", ""), ("부칙", "")}     # a table of contents names articles that follow
     return [_passage(code, name, *p) for p in parts if p[3] or p[:2] not in full]
 
+# %% ../nbs/01_articles.ipynb #ea58e8b6
 def _annex(line):
     "(label, title, what it says besides) where a line begins an annex (별표, 별지)."
     if not (m := _ANNEX.match(line)) or not m["n"] and not m["close"] and m["title"] or _SENTENCE.search(line) or len(line) > 120: return None

@@ -32,8 +32,7 @@ class Heading:
     @property
     def place(self) -> str:
         "'제3조의2', '부칙', '부칙 제2조', '별표 1', or '' where the heading says none."
-        article = f"제{self.article}조" + (f"의{self.branch}" if self.branch else "") if self.article else ""
-        return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
+        article = f"제{self.article}조" + (f"의{self.branch}" if self.branch else "") if self.article else ""; return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
 
 _HEADING = re.compile(rf"""\s*(?=[^>›\n]{{1,60}}[>›]|[^\[]|\[[^\]]{{0,60}}제)[#*【\[〔「『]*(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›()<\[\]【】「」]|\([^()\n]{{1,10}}\)(?=[가-힣])|(?=[^>›\n]{{1,50}}[>›])[()\[\]]){{0,60}}?)[」』\]】]?\s*(?:[>›|:]\s*)?(?P<add>부\s?칙(?:\s?[<(（]?[\d.\s,년월일]{{6,20}}[>)）]?)?\s*(?:[>›]\s*)?)?
     (?:\[)?제\s?(?P<art>\d{{1,4}})\s?조(?:의\s?(?P<branch>\d{{1,2}}))?\]?(?P<after>.{{0,160}})""", re.X)
@@ -59,6 +58,7 @@ def read_heading(text:str) -> Heading|None:
     if d := re.match(rf"\**(?:\s*$|\s*\n|\s+(?={_C}|삭제|<))|(?=\s?(?:삭제|<삭제))", after): return Heading(title="", rest_start=m.start("after") + d.end(), **common)
     if (t := re.match(r"\**\s+(?P<title>[가-힣A-Za-z·ㆍ, ]{2,40})\**\n", after)) and not re.search(r"[다요음함]$", t["title"]): return Heading(title=t["title"].strip(), rest_start=m.start("after") + t.end(), **common)
 
+# %% ../nbs/07_citing_headings.ipynb #ccf9a2e9
 _ANNEX_HEADING = re.compile(r"""\s*[#*【\[〔「『]*(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›|:]){2,60}?)[」』\]】]?\s*(?:[>›|:]\s*)?[\[<〈【]?(?P<annex>별\s?[표지])\s?(?:제\s?)?(?P<n>\d{1,3})?(?:\s?호)?(?:(?:의\s?|-)(?P<sub>\d{1,3}))?(?:\s?서식)?[\]>〉】]?
     \s*(?:[(（](?P<title>(?:[^()（）\n]|[(（][^()（）\n]*[)）]){1,80})[)）]|(?<=\s)(?P<bare>(?![에의을를은는과와이가로도]\s)[가-힣A-Za-z][가-힣A-Za-z0-9·ㆍ, ]{1,40})(?=\s*[>›:\n]|\s*$))?\s*(?:[>›:]\s*|\n|$)""", re.X)
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from .core import Passage
 from .relevance_words import CollectionWords, Words, meet, plain_weights, title_and_body, words_of
+from .tables import tell_tables
 
 # %% ../nbs/08_relevance_evidence.ipynb #14c78c22
 ASPECTS = {   # kind: (in Korean, how it is asked, what an answer holds)
@@ -85,8 +86,13 @@ def _phrase(q:Words, p:Words, weights:np.ndarray) -> float:
     return _share(np.array([x in near for x in zip(q.forms, q.forms[1:])], float), np.minimum(weights[:-1], weights[1:]) + 1e-6)
 
 def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passage") -> Evidence:
-    "The evidence of one passage; `q` and `weights`: the words looked for, `query`: what is asked."
-    title, body = title_and_body(passage); lacks = asked(query) - held(title + "\n" + body)
+    "The evidence of one passage; `q` and `weights`: the words looked for, `query`: what is asked. One with a table is read as it is and row by row, and the stronger counts."
+    title, body = title_and_body(passage); plain = _evidence(query, q, weights, title, body)
+    if "|" not in body: return plain
+    return max(plain, _evidence(query, q, weights, title, tell_tables(body)), key=lambda e: e["bm25"] + e["line"] - e["lacks"])
+
+def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> Evidence:
+    lacks = asked(query) - held(title + "\n" + body)
     p = words_of(title + "\n" + body)
     if not len(q) or not len(p): return Evidence(np.array([0]*8 + [float(bool(lacks))], float), np.zeros(len(q)), lacks)
     pairs = np.maximum(meet(q, p), meet_values(q, p)); soft = np.clip((pairs - .35)/.65, 0, 1); best = soft.max(1)

@@ -20,17 +20,16 @@ from .headings import read_heading
 from .korean import CONTENT_TAGS, stop_morphemes
 from .lexicon import shared_lexicon
 from .paraphrase import shared_paraphrases
-from .tables import tell_tables
 from .tokens import analyze_corpus
 
 # %% ../nbs/08_relevance_words.ipynb #9e08e777
 LONGEST = 6000
 
 def title_and_body(passage:"str|Passage") -> tuple[str, str]:
-    "The heading and the body of a passage, or of a string that may begin with a heading; tables are said row by row."
-    if isinstance(passage, Passage): return nfc(passage.title[:300]), tell_tables(passage.text[:LONGEST])
+    "The heading and the body of a passage, or of a string that may begin with a heading."
+    if isinstance(passage, Passage): return nfc(passage.title[:300]), nfc(passage.text[:LONGEST])
     if not isinstance(passage, str): raise ConfigError(f"조문은 글(str)이나 Passage여야 하는데 {type(passage).__name__}입니다: {passage!r:.40}")
-    text = tell_tables(passage[:LONGEST]); h = read_heading(text)
+    text = nfc(passage[:LONGEST]); h = read_heading(text)
     return (text[:h.rest_start].strip()[:300], text[h.rest_start:]) if h else ("", text)
 
 # %% ../nbs/08_relevance_words.ipynb #4dba23fb

@@ -69,6 +69,7 @@ class ClaimVerdict:
     reason: str = ""
     method: str = "rules"
 
+# %% ../nbs/15_support.ipynb #43ecca70
 WRONG = .2      # how much more another passage says of a claim than the one that it cites, from which the source is wrong
 
 _OF_DIFFERENCE = {"number": "number", "unit": "number", "bound": "number", "citation": "article", "negation": "negation", "modality": "modality", "exception": "condition", "name": "entity", "condition": "condition"}
