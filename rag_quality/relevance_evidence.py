@@ -88,8 +88,7 @@ def _phrase(q:Words, p:Words, weights:np.ndarray) -> float:
 def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passage") -> Evidence:
     "The evidence of one passage; `q` and `weights`: the words looked for, `query`: what is asked. One with a table is read as it is and row by row, and the stronger counts."
     title, body = title_and_body(passage); plain = _evidence(query, q, weights, title, body)
-    if "|" not in body: return plain
-    return max(plain, _evidence(query, q, weights, title, tell_tables(body)), key=lambda e: e["bm25"] + e["line"] - e["lacks"])
+    return plain if "|" not in body else max(plain, _evidence(query, q, weights, title, tell_tables(body)), key=lambda e: e["bm25"] + e["line"] - e["lacks"])
 
 def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> Evidence:
     lacks = asked(query) - held(title + "\n" + body)
