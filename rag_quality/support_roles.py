@@ -27,7 +27,8 @@ def other_role(at:Standing, S:Source) -> str:
     "Why a claim gives an act to the wrong one, in Korean; '' where nothing is certain."
     mine = acts_of(at.r.text) if at.near else ()
     if not mine: return ""
-    near = [a for s in at.sents for a in acts_of(S.sents[s])]; all_ = [*near, *(a for p in {n[1] for n in at.near} for a in acts_of(S.texts[p]))]
+    near, passages = [a for s in at.sents for a in acts_of(S.sents[s])], {n[1] for n in at.near}
+    all_ = [*near, *(a for s, p in enumerate(S.of) if p in passages for a in acts_of(S.sents[s]))]
     for who, act, word in mine:
         here = [y for y, k, _ in near if k == act]
         if not here or any(same_name(who, y) is not False for y, *_ in all_) or any(who.head in y.text or y.text in who.text for y in here): continue

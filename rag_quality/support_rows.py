@@ -60,15 +60,17 @@ def _of_series(sentence:str) -> tuple[Row, ...]:
 @lru_cache(maxsize=256)
 def rows_of(S:Source) -> tuple[Rows, ...]:
     "The tables and series of a context; the last 256 are remembered."
-    out = []
+    out, numbers = [], {}
+    for s, q in S.numbers: numbers.setdefault(S.of[s], []).append((s, q))
     for p, text in enumerate(S.texts):
         if S.deleted[p]: continue
-        mine = [(s, q) for s, q in S.numbers if S.of[s] == p]
+        mine = numbers.get(p, [])
         body = statement(text[S.heads[p].rest_start:] if S.heads[p] else text)
         for t in find_tables(body) if "|" in body else ():
             told = {tell_row(t, r) for r in t.rows}
             out.append(Rows(p, _of_table(t), tuple(q for s, q in mine if S.sents[s] not in told)))
-        for s in sorted({s for s, _ in mine}): out.append(Rows(p, _of_series(S.sents[s]), tuple(q for k, q in mine if k != s)))
+        for s in sorted({s for s, _ in mine}):
+            if len(series := _of_series(S.sents[s])) > 1: out.append(Rows(p, series, tuple(q for k, q in mine if k != s)))
     return tuple(r for r in out if len(r.rows) > 1)
 
 # %% ../nbs/15_support_rows.ipynb #6f4643b8
