@@ -107,7 +107,7 @@ def tell_row(table:Table, row:tuple[str, ...]) -> str:
     pairs = row_pairs(table, row)
     if not pairs: return ""
     (head, name), rest = pairs[0], [f"{h} {c}".strip() for h, c in pairs[1:]]
-    name = f"{head} {name}" if head and re.match(r"\d|.{1,2}$", name) else name          # '졸업학점 120', '등급 가'
+    name = f"{head} {name}" if head and re.match(r"\d|.$|[A-Za-z][A-Za-z0-9+°-]{0,2}$", name) else name          # '졸업학점 120', '등급 가'
     return f"{name}: {', '.join(rest)}" if rest else name
 
 def tell_tables(text:str) -> str:
