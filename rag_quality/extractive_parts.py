@@ -88,8 +88,8 @@ class _Builder:
         else: items.append(text)
     def table(self, before:str):
         "The rows gathered so far as items: '임원: 일비 30,000원, 식비 35,000원'."
-        rows, self.rows = self.rows, []
-        if rows and (self.bare or not self.found) and self.source.title: self.add(text=f"{with_josa(self.source.title, '은')} 다음과 같다."); self.bare = False
+        rows, self.rows = self.rows, []; before = "" if "|" in before else before
+        if rows and not self.gone and (self.bare or not self.found) and self.source.title: self.add(text=f"{with_josa(self.source.title, '은')} 다음과 같다."); self.bare = False
         for line in tell_tables("\n".join([before, *rows])).split("\n")[before.count("\n") + 1:] if rows else (): self.item(_clean(line), False)
     def sentences(self, text:str):
         for s in split_sentences(text):

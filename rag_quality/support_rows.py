@@ -15,7 +15,7 @@ from .particles import quoted, with_josa
 from .quantities import Quantity, find_quantities
 from .support_match import number_match
 from .support_parts import Source, read_source, statement
-from .tables import Table, find_tables, row_pairs, tell_row, with_unit
+from .tables import Table, find_tables, tell_row, with_unit
 
 # %% ../nbs/15_support_rows.ipynb #3b3fbfbd
 @dataclass(frozen=True, slots=True, eq=False)

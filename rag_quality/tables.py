@@ -9,6 +9,7 @@ __all__ = ['Table', 'find_tables', 'with_unit', 'row_pairs', 'tell_row', 'tell_t
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from .core import ConfigError, nfc
 
@@ -110,6 +111,7 @@ def tell_row(table:Table, row:tuple[str, ...]) -> str:
     name = f"{head} {name}" if head and re.match(r"\d|.$|[A-Za-z][A-Za-z0-9+°-]{0,2}$", name) else name          # '졸업학점 120', '등급 가'
     return f"{name}: {', '.join(rest)}" if rest else name
 
+@lru_cache(maxsize=2048)
 def tell_tables(text:str) -> str:
     "The NFC text with its tables said row by row; the lines of headings and rules go, all else stays."
     text = nfc(text)
