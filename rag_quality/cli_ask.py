@@ -61,8 +61,9 @@ def _why_not(found:dict) -> str:
     reason = found["reason"] or ""
     if reason in WHY: return WHY[reason]
     if found["relevance"] is None or "덮음" not in reason: return reason
+    from rag_quality.answers import MIN_RELEVANCE
     near = re.search(r"가장 가까운 ([^:]+):", reason)
-    return f"찾은 조문이 답일 확률 {found['relevance']:.2f}: 0.50이 되어야 답합니다" + (f". 가장 가까운 것은 {near[1]}" if near else "")
+    return f"찾은 조문이 답일 확률 {found['relevance']:.2f}: {MIN_RELEVANCE:.2f}이 되어야 답합니다" + (f". 가장 가까운 것은 {near[1]}" if near else "")
 
 def answer_text(found:dict) -> str:
     "What a terminal shows of one answer."
