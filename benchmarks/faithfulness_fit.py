@@ -4,7 +4,7 @@ usage: python benchmarks/faithfulness_fit.py DATA [--write] [--without style|SIG
 
 A second logistic regression over the signs of coverage (`about`) tells claims about something else (the answers to other needs) from true ones;
 what it lets through is all that the first may support. Fitted on the claims of the reference answers, faithful paraphrases and answers with one false sentence of regs dev, on those of
-data/hanbit train and dev at weight 0.06, on those of the labelled chatbot answers of data/chatbot (given passages of hanbit train and dev) at weight 0.08, and on the pairs of data/contrast dev at weight 0.15. Prints the figures cross-validated by need (what other needs may expect), of each collection; `--write` writes the model to
+data/hanbit train and dev at weight 0.06, on those of the labelled chatbot answers of data/chatbot (given passages of hanbit train and dev) at weight 0.08, and on the pairs of data/contrast dev at weight 0.15. Prints the figures cross-validated by need (what other needs may expect), with the rules that outweigh the model, of each collection; `--write` writes the model to
 ./data/config. `--without style` leaves out the signs that tell how an answer is written, not what it says (`STYLE`): in regs false sentences are shorter than true ones,
 and what a model gains by that no other answers may give. `CUT`, the log odds at the default threshold, is near where the balanced accuracy is largest. Needs scikit-learn ([dense]).
 """
@@ -19,10 +19,15 @@ from rag_quality.calibration import contrast_pairs
 from rag_quality.chatbot_answers import load_chatbot_answers, segment_at
 from rag_quality.core import load_config, nfc, save_config
 from rag_quality.metrics import auroc
+from rag_quality.support import SHORT, THRESHOLD, limits
 from rag_quality.support_claims import checked_claims
 from rag_quality.support_parts import read_source
 
 FOLDS, CUT, WEIGHT, HANBIT, CHATBOT, SEEDS, RATE, STRENGTH = 9, -.1, .15, .06, .08, (0, 1, 2, 3), .06, .2
+
+def bounds(f, source) -> tuple[float, float]:
+    "The least and the most log odds that the rules leave a claim, whatever the model says: what is measured is what is shipped."
+    return tuple(CUT + float(np.log(p/(1-p) + 1e-9) - np.log(THRESHOLD/(1-THRESHOLD))) if p < 1 else 99. for p in limits(f, short=len(source.sents) <= SHORT))
 
 def regs_claims(folder:Path) -> list[dict]:
     "Every claim of the answers of the needs: its signs, and whether it stands in the false span."
@@ -34,7 +39,7 @@ def regs_claims(folder:Path) -> list[dict]:
             text = nfc(text); at = text.find(nfc(span)) if span else -1
             for f in checked_claims(text, source):
                 c = f.cited.claim
-                rows.append({"need": need["need"], "kind": kind, "answer": text, "signs": f.signs, "bad": at >= 0 and c.start < at + len(nfc(span)) and c.end > at})
+                rows.append({"need": need["need"], "kind": kind, "answer": text, "signs": f.signs, "bounds": bounds(f, source), "bad": at >= 0 and c.start < at + len(nfc(span)) and c.end > at})
     return rows
 
 def hanbit_claims() -> list[dict]:
@@ -48,15 +53,16 @@ def hanbit_claims() -> list[dict]:
                 if not text: continue
                 if nfc(text) != text: sys.exit(f"{n.id}: a text that is not NFC; its spans would not hold")
                 for f in checked_claims(text, source):
-                    c = f.cited.claim; rows.append({"need": n.id, "kind": kind, "answer": text, "signs": f.signs, "bad": span is not None and c.start < span[1] and c.end > span[0]})
+                    c = f.cited.claim; rows.append({"need": n.id, "kind": kind, "answer": text, "signs": f.signs, "bounds": bounds(f, source), "bad": span is not None and c.start < span[1] and c.end > span[0]})
     return rows
 
 def chatbot_claims() -> list[dict]:
     "The claims of the labelled chatbot answers; bad is what is not wholly supported."
     rows = []
     for a in load_chatbot_answers():
-        for f in checked_claims(a.text, read_source(a.contexts)):
-            if (s := segment_at(a, f.cited.claim.start)) and s.label in "SPUC": rows.append({"need": a.need, "kind": s.fault, "answer": a.id, "segment": s.start, "signs": f.signs, "bad": s.label != "S"})
+        source = read_source(a.contexts)
+        for f in checked_claims(a.text, source):
+            if (s := segment_at(a, f.cited.claim.start)) and s.label in "SPUC": rows.append({"need": a.need, "kind": s.fault, "answer": a.id, "segment": s.start, "signs": f.signs, "bounds": bounds(f, source), "bad": s.label != "S"})
     return rows
 
 ABOUT, SLACK = ("gcover", "cover", "pcover", "ucover", "verbatim", "weak", "c_cover", "noun_abs_max", "noun_abs_sum", "noun_loc_max", "noun_loc_sum", "formal_abs", "formal_loc",
@@ -141,6 +147,7 @@ def main():
         trees = [boosted(s).fit(*d) for s in SEEDS]; gw, gb = gate(at, (foldO[0] != i) & (foldO[1] != i)); held = foldO[0] == i
         for Z, where, out in ((X, test, odds), (XO, held, oddsO)):
             out[where] = np.minimum((Z[where] @ weights + bias)/2 + np.mean([t.decision_function(Z[where]) for t in trees], 0)/2, Z[where] @ gw + gb)
+    odds = np.clip(odds, *np.array([r["bounds"] for r in rows]).T)
     print(f"claims about something else flagged: {(oddsO < CUT).mean():.2f} (n {len(other)})"); told = {}
     for of in ("regs", "hanbit"):
         worst: dict = {}

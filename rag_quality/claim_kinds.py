@@ -33,6 +33,8 @@ _PLACE = r"(?:홈페이지|누리집|사이트|부서|사무실|창구|공식|�
 
 # %% ../nbs/07_splitting_kinds.ipynb #05c70498
 _FRAME = re.compile(r"(?:다음|아래|이하|하기)(?:와|과)\s?(?:같|동일)|^(?:다음|아래)(?:은|는|의)?\s[^.]{0,60}(?:입니다|이다|있습니다|합니다|됩니다|필요합니다)\.?:?$|(?:설명|안내|소개|정리|비교|답변|조언|말씀|알려|옮겨)(?:을|를)?\s?(?:해\s?)?(?:(?:드리|하)(?:겠|도록\s?하겠|려고\s?(?:합|해))|드리며|드릴게요|드립니다\.?$)|(?:정리|요약|설명)(?:하면|해\s?보면)\s?(?:다음|아래)|(?:^|\s)(?:다음|아래)(?:의)?\s(?:사항|내용|절차|순서|표|방법|조건|서류|요건|경우|규정|항목|정보|[가-힣]+(?:을|를|이|가|은|는))[^.]*[:：]$")
+_REST = re.compile(r"\W*나머지[^.]{0,16}(?:원문|조문|규정)에\s있습니다\W*$")      # of a list that was cut
+_DUTY = re.compile(r"\d|하루|이틀|사흘|나흘|닷새|엿새|이레|여드레|아흐레|열흘|보름|한\s?달|즉시|지체|(?:(?<!따르)면|(?<![대관의])[하되]여|(?<![대관의])[해돼]서|[은는한된]\s(?:뒤|후|때)(?:에)?|다음에)\s|(?:서면|문자|전화|우편|메일|통지서?|공문|홈페이지|누리집|게시판)(?:으로|로|에)\s|(?<=[가-힣])(?<!제)(?<!저희)(?:이|가|께서)\s|(?:할|될|인|한|는)지\s")     # '열흘 안에 알려 드립니다' tells a duty, '절차를 알려 드립니다' frames what follows
 _LEAD = re.compile(r"(?:^|\s)(?:다음|아래|이하)(?:의|과|와|은|는)?\s(?!학기|학년|날|달|해|주|연도|사람|번|회)|각\s?[호목]|[:：]\s*$")
 _WRAP = re.compile(r"^(?:따라서,?\s)?(?:이와|위와)\s?같(?:은|이)\s[^.\d]{0,40}(?:통해|거쳐|따라|참고|바탕|있으니|의해|제공하므로)|^이러한\s[가-힣\s]{1,16}(?:을|를)\s?(?:통해|참고)|^이 외에도\s[^.\d]{0,60}(?:있으니|참고)")
 _GREET = re.compile(r"^(?:안녕(?:하|히)|반갑|반가|감사(?:합|드|해)|고맙|수고하|좋은\s?(?:하루|한\s?주|시간|저녁|아침)|도움이\s?되|즐거운\s|행복한\s|(?:네|예|넵),?\s?(?:알겠|확인했)|(?:추가|더|다른|또|그\s?밖에|기타|혹시)[^.]{0,40}(?:궁금|질문|문의|필요|도움)[^.]{0,30}(?:말씀|물어|질문|문의|알려|요청)[^.]{0,14}(?:주세요|주십시오|바랍니다|주시기|세요|하십시오)|궁금(?:한|하신|하면|하시면)[^.]{0,30}(?:말씀|물어|질문|문의|알려)|언제든(?:지)?\s)")
@@ -56,11 +58,12 @@ def claim_kind(text:str, has_items:bool=False      # whether list items follow
     "Kind of one sentence or clause, by its form alone."
     bare = re.sub(r"[*_`]|[(\[（<][^()\[\]<>（）]{0,120}[)\]>）]", "", text).strip()
     if _is_citation(text): return "citation"
+    if _REST.match(text): return "heading"
     if len(bare) <= 4: return "citation" if not bare and find_citations(text) else "advice" if _ADVICE.search(text) else "question" if _ASKED.search(bare) else "claim"
     if _GREET.match(bare) or (m := _KIND.search(bare)) and len(bare) < 60 and len(bare) - m.end() < 16 or len(bare) < 26 and re.search(r"(?:시|셨|으셨)겠(?:습니다|어요|네요|지만|군요|죠|지요)", bare): return "greeting"
     if _ASKED.search(bare) or not re.search(r"[.!]\s*$", bare) and _WH.search(bare) and re.search(r"[요죠지까야와워해어아니냐]\s*$", bare): return "question"
     if any(rx.search(bare) for rx in _ABSTAIN): return "abstention"
-    if _FRAME.search(bare) or has_items and _LEAD.search(bare): return "heading"
+    if (m := _FRAME.search(bare)) and not (m[0].rstrip(".").endswith("드립니다") and _DUTY.search(bare[:m.start() + 1])) or has_items and _LEAD.search(bare): return "heading"
     if (m := _ADVICE.search(bare)) and not re.search(r"(?<!\d)\d+\s?(?:일|월|시|부|회|원|학점|명|주|년)|까지", bare[max(0, m.start()-40):]):
         weak = re.search(r"(?:수 있습니다|수 있으니|가능합니다|필요합니다|중요합니다|됩니다|돼요)\.?", m[0])
         before = bare[:m.start()]

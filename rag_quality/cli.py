@@ -6,16 +6,36 @@
 __all__ = ['parser', 'main']
 
 # %% ../nbs/90_cli.ipynb #d991cc74
-import argparse, os, sys
+import argparse, difflib, os, re, sys
 
 from . import __version__, cli_ask, cli_benchmark, cli_explain, cli_judge, cli_measure, cli_test, cli_tune
 
 # %% ../nbs/90_cli.ipynb #df5fb580
+_SAYS = [(r"the following arguments are required: (.+)", "없어서는 안 되는 인자가 빠졌습니다: {0}"), (r"argument (.+?): expected (?:one|at least one) argument", "{0}: 값이 없습니다"),
+         (r"argument (.+?): invalid (?:int|float) value: '(.*)'", "{0}: 수를 주어야 하는데 {1!r}입니다"), (r"ambiguous option: (\S+) could match (.+)", "{0}: {1} 가운데 어느 것인지 알 수 없습니다"),
+         (r"argument (.+?): invalid choice: '?(.+?)'? \(choose from (.+)\)", "{0}: {1!r}은(는) 없습니다"), (r"unrecognized arguments: (.+)", "모르는 인자입니다: {0}"), (r"argument (.+?): not allowed with argument (.+)", "{0}: {1}와 함께 쓰지 않습니다")]
+
 class _Parser(argparse.ArgumentParser):
-    "argparse with one-line errors."
+    "argparse whose errors are one Korean line, with the nearest name."
+    def parse_known_args(self, args=None, namespace=None):
+        self.given = [a.split("=")[0] for a in (sys.argv[1:] if args is None else args) if a.startswith("--")]
+        found, rest = super().parse_known_args(args, namespace)
+        if rest: self.error(f"unrecognized arguments: {' '.join(rest)}")     # here the command is known, and with it its options
+        return found, rest
     def error(self, message):
-        hint = "; 질문은 따옴표로 묶어 주세요" if "unrecognized" in message and any(c in self.prog + " ".join(sys.argv[1:2]) for c in ("search", "ask")) else ""
-        self.exit(2, f"rag-quality: {message}{hint} (도움말: {self.prog} --help)\n")
+        kind, m = next(((k, m) for rx, k in _SAYS if (m := re.fullmatch(rx, message))), (None, None))
+        said, hint = (kind.format(*m.groups()) if m else message), ""
+        if m and "choice" in message: hint = _near(m[2], names := re.findall(r"[\w.-]+", m[3])) or f" 있는 것: {', '.join(names)}"
+        elif m and "required" in message: hint = "".join(_near(a, m[1].split(", "), a) for a in self.given if a not in self._option_string_actions)
+        elif m and "unrecognized" in message:
+            word = m[1].split()[0].split("=")[0]
+            hint = _near(word, self._option_string_actions) if word.startswith("-") else " 질문은 따옴표로 묶어 주세요." if self.prog.endswith((" search", " ask", " explain")) else ""
+        self.exit(2, f"rag-quality: {said}.{hint} (도움말: {self.prog} --help)\n")
+
+def _near(word:str, names, instead:str="") -> str:
+    "The nearest of some names; '' where none is near."
+    near = difflib.get_close_matches(word, list(names), 1)
+    return f" 혹시 {instead and instead + ' 대신 '}{near[0]}?" if near else ""
 
 def parser() -> argparse.ArgumentParser:
     "The arguments of `rag-quality`; each command has its function in `run`."
@@ -33,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 
 # %% ../nbs/90_cli.ipynb #ce7344f5
 def main(argv:list[str]|None=None) -> int:
-    "Entry point; 0 where it went well, 2 where the arguments or the data are at fault."
+    "Entry point; 0 where it went well, 1 where lines of a file could not be read (the others were), 2 where the arguments or the data are at fault."
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")    # before numpy: small products lose more to threads than they gain
     from rag_quality.core import RagQualityError
     for stream in (sys.stdout, sys.stderr):               # a terminal that cannot show a character (cp949) shows '?', not a traceback

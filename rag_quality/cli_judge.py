@@ -62,7 +62,7 @@ def doctor_command(args) -> int:
 def add(commands) -> None:
     "Add `judge`, `label`, `agree` and `doctor` to the commands of `rag-quality`."
     j = commands.add_parser("judge", help="답 파일을 심판: 규칙, 그리고 LLM이 있으면 LLM과 ragas")
-    j.add_argument("--answers", required=True, metavar="파일", help="JSONL: {query, answer, contexts, reference?, _id?} 한 줄에 하나")
+    j.add_argument("--answers", required=True, metavar="파일", help="JSONL({query, answer, contexts, reference?, _id?} 한 줄에 하나), JSON, CSV")
     j.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 규칙만")
     j.add_argument("--metrics", metavar="척도", help="쉼표로 이은 이름 (기본: 할 수 있는 것 모두)")
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")

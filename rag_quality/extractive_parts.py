@@ -60,6 +60,7 @@ _NOTE = re.compile(r"\s*[<〈\[(（]\s?(?:[가-힣]{1,4}\s?){0,2}(?:개정|신�
 _GONE = re.compile(r"\W{0,3}삭\s?제(?:\W|\d|$)")
 _ALL_GONE = re.compile(r"\s*제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]{0,60}[)）])?\s*삭\s?제[\W\d]*$")
 _PROVISO, _FOLLOWS = re.compile(r"(?:다만|단)\s?,|다만\s"), re.compile(r"(?:이|그)\s경우|이때|이\s기간")
+_UNIT = re.compile(r"\s*(?:[(（][^()（）]{1,30}관련[)）])?\s*[(（\[]?\s*단위\s*[:：][^()（）\[\]]{1,16}[)）\]]?\s*")     # of the table that follows
 _LISTED = re.compile(r"(?:다음|아래|이하).{0,40}$|각\s?호|각\s?목|[:：]\s*$")
 
 def _lines(body:str) -> list[str]:
@@ -117,6 +118,7 @@ def parts_of(item:"str|Passage", passage:int=0   # its index in the context
         if " | " in line or (b.rows or line.startswith("|")) and "|" in line: b.rows.append(line); continue
         b.table(before); before = line
         if not line or b.gone and m or _GONE.match(_ITEM.sub("", line, 1)): continue
+        if _UNIT.fullmatch(line): continue
         if n := _ITEM.match(line): b.item(_clean(line[n.end():]), False)
         elif n := _SUB.match(line): b.item(_clean(line[n.end():]), True)
         else: b.sentences(line)

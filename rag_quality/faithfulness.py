@@ -14,7 +14,7 @@ from functools import lru_cache
 from .citations import ground_citations
 from .core import ConfigError, Passage
 from .hallucination_filter import HallucinationFilter
-from .splitting import split_claims
+from .splitting import Claim, split_claims
 from .support import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
 from .support_joined import join_entailment, join_llm, load_entailment
 from .support_parts import read_source
@@ -38,6 +38,7 @@ class FaithfulnessValidationResult:
     threshold: float = .6
     reason: str = ""
     method: str = "rules"          # with what was joined: "rules+nli", "rules+llm:<model>"
+    unchecked: tuple[Claim, ...] = ()   # what no verdict is on: greetings, headings, advice, and what has nothing to compare
 
 def _suggestion(claims:Sequence[ClaimVerdict], flags:Sequence[Flag]) -> str:
     bad = sorted((c for c in claims if c.verdict != "supported"), key=lambda c: (c.verdict != "contradicted", c.score))
@@ -70,21 +71,26 @@ class FaithfulnessValidator:
         if not isinstance(answer, str): raise ConfigError(f"answer={answer!r:.40}: 글(str)을 주세요.")
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1: raise ConfigError(f"threshold={threshold!r}: 0과 1 사이의 수를 주세요. 기본은 0.6입니다.")
         texts = context_texts(context); flags = _flags(answer, texts); shown = hide_orders(answer, "answer")[0]
-        kinds = [c.kind for c in split_claims(shown)]
+        pieces = split_claims(shown)
         claims, notes, method = (_checked(answer, texts) if any(t.strip() for t in texts) else ()), [], "rules"
         if claims and self.entailment: claims, why = join_entailment(claims, self.entailment, texts); notes += [why]; method += "" if why else "+nli"
         if claims and self.llm: claims, why = join_llm(claims, self.llm, texts, prompts=self.prompts); notes += [why]; method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
-        return _result(claims, flags, "abstention" in kinds and not claims and "claim" not in kinds, float(threshold), [n for n in notes if n], method, bool(texts) and any(t.strip() for t in texts), kinds)
+        return _result(claims, flags, pieces, float(threshold), [n for n in notes if n], method, bool(texts) and any(t.strip() for t in texts))
 
 # %% ../nbs/15_faithfulness.ipynb #b10097c9
-def _result(claims, flags, abstained, threshold, notes, method, have, kinds) -> FaithfulnessValidationResult:
+def _result(claims, flags, pieces, threshold, notes, method, have) -> FaithfulnessValidationResult:
     "The result for an answer out of its verdicts."
+    kinds, told = {p.kind for p in pieces}, {c.start for c in claims}
+    abstained = "abstention" in kinds and not claims and "claim" not in kinds
+    unchecked = tuple(p for p in pieces if p.start not in told and p.kind not in ("citation", "instruction"))
     good, bad = [c.text for c in claims if c.verdict == "supported"], [c.text for c in claims if c.verdict != "supported"]
     score = len(good)/len(claims) if claims else None; against = sum(c.verdict == "contradicted" for c in claims)
     if claims: reason = f"주장 {len(claims)}개 가운데 {len(good)}개가 조문에 있습니다." + (f" {against}개는 조문과 어긋납니다." if against else "")
+    if claims and (left := sum(p.kind == "claim" for p in unchecked)): reason += f" 견줄 내용이 없거나 너무 뒤에 있어 보지 않은 말이 {left}개 있습니다."
+    elif claims: pass
     elif abstained: reason = "답이 모른다고 했습니다. 확인할 주장이 없어 점수가 없습니다."
     elif not have: reason = "견줄 조문이 없어 점수가 없습니다."
     else: reason = "확인할 주장이 없어 점수가 없습니다."
     ok = abstained or score is not None and score >= threshold and not against
     return FaithfulnessValidationResult(None if score is None else round(score, 4), bool(ok), good, bad, _suggestion(claims, flags), min((c.score for c in claims), default=None),
-                                        claims, flags, abstained, threshold, " ".join([reason, *notes]), method)
+                                        claims, flags, abstained, threshold, " ".join([reason, *notes]), method, unchecked)

@@ -15,8 +15,10 @@ from .answers import Answer
 from .core import ConfigError, Passage
 from .extractive_parts import source_of
 from .headings import article_status
+from .korean import content_morphemes
 from .names import find_names
 from .particles import with_josa
+from .splitting import split_sentences
 
 # %% ../nbs/18_fallback.ipynb #a2909a09
 FALLBACK_MESSAGE_KO = "제공된 규정에서 해당 정보를 찾을 수 없습니다. 관련 부서에 문의해 주시기 바랍니다."
@@ -42,40 +44,50 @@ def hits_of(found) -> list[tuple[Passage, float]]:
 
 def alternatives(hits:Sequence[Passage],                     # near the query, best first
                  search:Callable|None=None,                  # (query, k) -> [(Passage, score)]: a question is kept only where it finds its article
-                 *, most:int=3, k:int=3) -> tuple[str, ...]:
-    "Up to `most` questions that the collection can answer, each checked to find its own article."
+                 *, answers:Callable|None=None,      # (question, what the search returned) -> would it be answered?
+                 most:int=3, k:int=3) -> tuple[str, ...]:
+    "Up to `most` questions that the collection can answer, each tried: it finds its own article, and it is answered."
     found, seen = [], set()
     for p in hits:
         q = question_of(p)
         if q is None or q in seen: continue
         seen.add(q)
-        if search is not None and p.doc_id not in [h.doc_id for h, _ in hits_of(search(q, k))]: continue
+        if search is not None:
+            there = search(q, 8)
+            if p.doc_id not in [h.doc_id for h, _ in hits_of(there)[:k]] or answers is not None and not answers(q, there): continue
         found.append(q)
         if len(found) == most: break
     return tuple(found)
 
 # %% ../nbs/18_fallback.ipynb #6a93f59d
-def office_of(passages:Iterable["str|Passage"], *, least:int=1) -> tuple[str, str]|None:
-    "(office, where it is named): the office that the articles name most, the nearest first among equals; None where none is named."
+_OFFICE = re.compile(r"(?!(?:해당|관련|담당|소속|인접|각|타|다른|주관|소관|상급)\s).*(?:팀|과|처|센터|국|(?:지원|사업|협력|추진|기획|관리|운영|봉사)단|보건진료소|(?:지원|행정|상담|기획|비서|감사|홍보|협력|총무|입학|학사|교무|사무|민원)실)$")
+_EVERYWHERE = frozenset("""규정 규칙 학칙 세칙 지침 내규 조문 운영 관리 지원 신청 기준 방법 절차 이용 사용 지급 대상 학생 교원 교수 직원 교직원 임직원 대학 대학교 본교 학교 기관 회사 사항 경우 기간 시간 시각 날짜 일자 요금 금액
+    비용 처리 제출 서류 안내 조언 문의 여부 가능 허가 승인 활동 계획 업무 담당 부서 제도 시설 장소 인원 자격 요건 조건 종류 내용 범위 결과 확인 사람 본인 개인 국내 해당 관련 필요 당일 오늘 내일 이번""".split())     # these tell no topic
+
+def office_of(passages:Iterable["str|Passage"], query:str="") -> tuple[str, str]|None:
+    "(office, where it is named): the office that the articles about the question name most, the nearest first among equals; None where none is named. Without a question every article counts."
+    words = {w for w in content_morphemes(query) if len(w) > 1 and w not in _EVERYWHERE} if query else None
     count, where = Counter(), {}
     for n, p in enumerate(passages):
         s = source_of(p)
         if s.addendum: continue
-        for name in dict.fromkeys(x.text for x in find_names(s.body[:4000]) if x.kind == "office" and len(x.core) >= 2 and x.head in ("팀", "과", "처", "센터", "실", "지원실", "행정실", "사무국", "사무처", "교학과", "교학팀", "상담실", "보건진료소", "지원단", "사업단", "협력단", "단", "국")):
-            count[name] += 1/(n+1); where.setdefault(name, s.label)
+        topical = words is None or any(w in f"{s.regulation} {s.title}" for w in words)          # a sentence has to say two of them
+        for sentence in split_sentences(s.body[:4000]):
+            for name in dict.fromkeys(x.text for x in find_names(sentence.text) if x.kind == "office" and len(x.core) >= 2 and _OFFICE.fullmatch(x.text)):
+                if topical or sum(w in sentence.text.replace(name, "") for w in words) > 1: count[name] += 1/(n+1); where.setdefault(name, s.label)
     if not count: return None
     best = max(count, key=lambda x: (count[x], -list(where).index(x)))
-    return (best, where[best]) if count[best] >= 1/max(least, 1)/5 else None
+    return best, where[best]
 
 # %% ../nbs/18_fallback.ipynb #0395e0ff
 def fallback_answer(query:str, passages:Sequence=(),         # near the query, best first; or a Collection
-                    *, search:Callable|None=None, reason:str="", said:str="", kind:str="", most:int=3, **metadata) -> Answer:
+                    *, search:Callable|None=None, answers:Callable|None=None, reason:str="", said:str="", kind:str="", most:int=3, **metadata) -> Answer:
     "The answer where nothing answers: the fixed message once, questions that can be answered, the office that the regulations name."
     if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
     near = list(getattr(passages, "passages", passages))
     if hasattr(passages, "passages"): near = [p for p, _ in hits_of(search(query, 8))] if search and query.strip() else []
-    asked = alternatives([p for p in near if isinstance(p, Passage)], search, most=most) if near else ()
-    office = office_of(near[:5]) if near else None
+    asked = alternatives([p for p in near if isinstance(p, Passage)], search, answers=answers, most=most) if near else ()
+    office = office_of(near[:5], query) if near else None
     lines = [FALLBACK_MESSAGE_KO, *([said] if said else []), *(["", "이런 질문에는 답할 수 있습니다.", *(f"- {q}" for q in asked)] if asked else []),
              *(["", f"관련 업무를 맡은 곳으로 규정에 나오는 부서: {office[0]}" + (f" [{office[1]}]" if office[1] else "")] if office else [])]
     texts = tuple(p.full_text if isinstance(p, Passage) else p for p in near[:5])

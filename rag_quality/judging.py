@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from .core import ConfigError, DataError, log
+from .rows import read_objects
+from .trec import Problems
 from .verdicts import JudgeItem, Judgment, Judgments, judgment_from, judgment_of, read_item
 
 # %% ../nbs/13_judging.ipynb #24e5692d
@@ -27,21 +29,12 @@ class Items:
     def __getitem__(self, i): return self.rows[i]
 
 def read_items(path:str|os.PathLike) -> Items:
-    "Read rows to judge from a JSONL file. A file that can't be read, or holds no row, is a `DataError`; bad rows are in `bad`."
-    path, rows, bad, took = Path(path), [], [], {}
-    try: raw = path.read_bytes()
-    except FileNotFoundError: raise DataError(f"판정할 파일이 없습니다: {path}") from None
-    except OSError as e: raise DataError(f"판정할 파일을 읽을 수 없습니다: {path} ({e.strerror})") from None
-    for n, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        if not line.strip(): continue
-        where = f"{path.name}:{n}"
-        try:
-            row, names = read_item(json.loads(line.decode("utf8")), where)
-            rows.append(row); took.update(names)
-        except UnicodeDecodeError: bad.append(f"{where}: UTF-8이 아닙니다.")
-        except json.JSONDecodeError as e: bad.append(f"{where}: JSON이 아닙니다 ({e.msg}, {e.colno}번째 글자)")
-        except RecursionError: bad.append(f"{where}: JSON이 너무 깊습니다.")
+    "Read rows to judge from a JSONL, JSON or CSV file. A file that can't be read, or holds no row, is a `DataError`; bad rows are in `bad`."
+    path, rows, bad, took = Path(path), [], Problems(), {}
+    for n, raw in read_objects(path, bad):
+        try: row, names = read_item(raw, f"{path.name}:{n}")
         except DataError as e: bad.append(str(e))
+        else: rows.append(row); took.update(names)
     if not rows: raise DataError(f"{path}: 판정할 줄이 없습니다." + (f" 첫 잘못: {bad[0]}" if bad else " 빈 파일입니다."))
     return Items(tuple(rows), tuple(bad), tuple(took.items()))
 

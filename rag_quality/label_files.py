@@ -14,7 +14,8 @@ from pathlib import Path
 
 from .agreement import Agreement, agreement
 from .core import ConfigError, DataError, content_hash, nfc
-from .trec import Problems, read_lines
+from .rows import read_objects
+from .trec import Problems
 
 # %% ../nbs/13_label_files.ipynb #f4aa3a53
 KEYS = {"query": ("query", "question", "user_input"), "answer": ("answer", "response"), "contexts": ("contexts", "retrieved_contexts"),
@@ -55,12 +56,10 @@ def as_item(row:Mapping|Item) -> Item:
 
 # %% ../nbs/13_label_files.ipynb #41ebb4aa
 def _json_rows(path:Path, problems:Problems) -> list[tuple[int, dict]]:
-    "The objects of a JSONL file; what cannot be read becomes a problem of its line."
+    "The objects of a file; what cannot be read becomes a problem of its line."
     if not path.is_file(): raise DataError(f"파일이 없습니다: {path}")
     out = []
-    for n, line in read_lines(path, problems):
-        try: row = json.loads(line)
-        except json.JSONDecodeError as e: problems.add(path.name, n, f"JSON이 아닙니다 ({e.msg}, {e.colno}째 글자): 반쯤 쓴 줄이면 무시해도 됩니다"); continue
+    for n, row in read_objects(path, problems):
         if isinstance(row, dict): out.append((n, row))
         else: problems.add(path.name, n, f"객체 {{...}}여야 하는데 {type(row).__name__}입니다")
     return out

@@ -193,11 +193,11 @@ def _writable(path:str|os.PathLike|None) -> None:
 def judge_command(answers_path:str|os.PathLike, *, llm:"str|LLMService|None"=None, metrics:"str|Iterable[str]|None"=None, json_path:str|os.PathLike|None=None,
                   time_limit_s:float|None=600,          # for the whole; what was not asked by then is told
                   **options) -> int:                    # the other arguments of `score_rows`
-    "Print the scorecard of a JSONL file of answers; 0 where it could be made (whatever became of the LLM), 2 where the arguments or the file are at fault."
+    "Print the scorecard of a file of answers; 0 where it could be made (whatever became of the LLM), 1 where lines of the file could not be read, 2 where the arguments or the file are at fault."
     try:
         _writable(json_path)
         card = score_rows(os.fspath(answers_path), llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
         print(card.text())
         if json_path is not None: atomic_write(json_path, json.dumps(card.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     except RagQualityError as e: print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr); return 2
-    return 0
+    return 1 if card.bad else 0

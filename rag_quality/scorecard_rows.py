@@ -7,7 +7,7 @@ __all__ = ['EXTRA_ALIASES', 'OFFLINE_METRICS', 'METRICS', 'DEFAULT_METRICS', 'PR
            'read_rows', 'resolve_metrics', 'Profile', 'passes', 'PassRate', 'pass_rate', 'metric_means']
 
 # %% ../nbs/13_scorecard_rows.ipynb #117d5937
-import difflib, json, os, re
+import difflib, os, re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,8 @@ from pathlib import Path
 from .core import ConfigError, DataError, nfc
 from .ragas_metrics import LLM_METRICS
 from .ragas_offline import MetricScore
-from .trec import Problems, read_lines, short
+from .rows import read_objects
+from .trec import Problems, short
 from .verdicts import JudgeItem, Mean, read_item
 
 # %% ../nbs/13_scorecard_rows.ipynb #2027e93c
@@ -62,15 +63,10 @@ def _raw(rows, problems):
     "(where, place, row) of a file's lines or of an iterable."
     if not isinstance(rows, (str, os.PathLike)):
         yield from ((f"{i}번째 항목", str(i), r) for i, r in enumerate(rows, 1)); return
-    path = Path(rows)
-    for n, line in read_lines(path, problems):
-        try: row = json.loads(line)
-        except RecursionError: problems.add(path.name, n, "JSON이 너무 깊습니다")
-        except ValueError as e: problems.add(path.name, n, f"JSON이 아닙니다 ({getattr(e, 'msg', e)}). 한 줄에 객체 하나씩 적어 주세요")
-        else: yield f"{path.name}:{n}", str(n), row
+    yield from ((f"{Path(rows).name}:{n}", str(n), row) for n, row in read_objects(rows, problems))
 
 def read_rows(rows:"str|os.PathLike|Iterable|ScoreRows") -> ScoreRows:
-    "Rows from a JSONL file or from mappings; nothing to score at all is a `DataError`."
+    "Rows from a JSONL, JSON or CSV file or from mappings; nothing to score at all is a `DataError`."
     if isinstance(rows, ScoreRows): return rows
     problems, out, took, seen = Problems(), [], {}, Counter()
     for where, place, raw in _raw(rows, problems):
@@ -78,7 +74,7 @@ def read_rows(rows:"str|os.PathLike|Iterable|ScoreRows") -> ScoreRows:
         except DataError as e: problems.append(str(e)); continue
         seen[row.row_id] += 1; took.update(names)
         out.append(row if seen[row.row_id] == 1 else replace(row, row_id=f"{row.row_id}#{seen[row.row_id]}"))
-    if not out: raise DataError(f"{rows if isinstance(rows, (str, os.PathLike)) else '항목'}: 점수를 매길 줄이 없습니다." + (f" 첫 잘못: {problems[0]}" if problems else " 비어 있습니다."))
+    if not out: raise DataError(f"{rows if isinstance(rows, (str, os.PathLike)) else '항목'}: 점수를 매길 줄이 없습니다." + (f" 첫 잘못: {problems[0]}" if problems else " 비어 있습니다.") + (" 한 줄에 {\"query\": ..., \"answer\": ..., \"contexts\": [...]} 하나씩인 JSONL이나, 같은 이름의 칸이 있는 CSV로 주세요." if isinstance(rows, (str, os.PathLike)) else ""))
     return ScoreRows(tuple(out), tuple(problems), tuple(took.items()))
 
 # %% ../nbs/13_scorecard_rows.ipynb #96f7c0e3

@@ -23,6 +23,7 @@ from .support_marks import MARKS, mark_signs
 from .support_parts import Source, places, plain_months
 from .support_roles import other_role
 from .support_rows import other_row
+from .support_sentences import other_sentence
 from .support_signs import absent_contacts, content_signs, dropped_signs, name_signs, number_signs, state_signs, talk_signs
 
 # %% ../nbs/15_support_claims.ipynb #1fb2464d
@@ -126,7 +127,7 @@ class Checked:
     signs: dict[str, float]
     contacts: tuple[str, ...]     # that no passage has
     differences: tuple[Difference, ...] = ()    # from the window that it leans on
-    row: str = ""                 # why a value is that of another row, in Korean
+    row: str = ""                 # why a value is that of another row or sentence, in Korean
     role: str = ""                # why an act is another's, in Korean
 
 _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)(?:되어|돼|하고|되고)\s?있|다루(?:고|어지고)|에서\s?(?:정하|확인|찾)|(?:규정|기준|조항|내용)(?:이|은|는)?\s[^.]{0,20}(?:있습니다|있으며|여러)|개정되|변경되었|시행되")
@@ -142,8 +143,10 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(r, [S.reads[s] for s in at.sents]), **talk_signs(c.text, S), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **elsewhere_signs(at, S, where), **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text))), "copied": float(not cites["cite_abs"] and copied(c.claim.text, S, where))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
-    other = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near}) if not signs["copied"] else None
-    return at, signs, absent_contacts(c.text, S), found, other[1] if other else "", other_role(at, S) if not signs["copied"] else ""
+    if signs["copied"]: return at, signs, absent_contacts(c.text, S), found, "", ""
+    other = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near})
+    value = other[1] if other else other_sentence(r, S, where or {n[1] for n in at.near[:1]})
+    return at, signs, absent_contacts(c.text, S), found, value, other_role(at, S)
 
 def _one(c:Cited, S:Source, seen:dict) -> Checked:
     "The same sentence against the same context is looked at once (attempts of one answer share most of theirs); a long context is not kept for the next answer."

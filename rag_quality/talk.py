@@ -113,12 +113,17 @@ _CONTENT = frozenset("NNG NNP NNB NR NP VV VA XR MAG SL IC".split())
 _RULE = frozenset("되 괜찮 가능 가능하 걸리 쫓겨나 잘리 처벌 혼나 해당 해당되 해당하 인정 인정되 허용 허락 금지 받 돌려주 지원 지원되 지원하 빠지 빼 물 나가 넣".split())
 LONG = 9      # a query of more content morphemes tells of a case: one word in it does not say what it is about
 
+def _acts(toks:Sequence[Token], institution:Sequence[str], known:Callable[[str], bool]) -> bool:
+    "Does an institution do something with what the collection speaks of ('시청에서 대강당을 빌리면')?"
+    doer = any(t.form in institution and n.tag in ("JKS", "JKB") and n.form in ("이", "가", "에서") for t, n in zip(toks, toks[1:]))
+    return doer and any(t.tag in ("NNG", "NNP") and len(t.form) > 1 and t.form not in institution and known(t.form) for t in toks)
+
 def _elsewhere(toks:Sequence[Token], content:Sequence[str], lists:dict[str, frozenset[str]], known:Callable[[str], bool]) -> RetrievalNeed|None:
     "What a query without a word of the campus is about, where that is surely no regulation."
     story, strange = len(content) > LONG, lambda which: [w for w in find_words(toks, lists[which]) if not known(w)]
     if found := strange("offtopic"): return None if story else _need("offtopic", found)
     if story or find_words(toks, lists["school"]): return None
-    if found := find_words(toks, lists["institution"]): return _need("other_institution", found)
+    if (found := find_words(toks, lists["institution"])) and not _acts(toks, found, known): return _need("other_institution", found)
     if any(f in _RULE for f in content): return None
     if found := strange("offtopic_mild"): return _need("offtopic", found)
     if any(t.form in ("먹", "마시") and t.tag == "VV" for t in toks) and any(t.form in ("뭐", "무엇", "메뉴") for t in toks): return _need("offtopic", ["먹을 것"])

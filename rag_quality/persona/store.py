@@ -260,7 +260,7 @@ def same_but_times(a:str|os.PathLike, b:str|os.PathLike, *, skip:tuple=("dashboa
         text = (p / name).read_text(encoding="utf8").replace(own, "<id>")
         if name.endswith(".jsonl"): return [json.dumps(without_times(json.loads(line)), ensure_ascii=False) for line in text.splitlines()]
         return json.dumps(without_times(json.loads(text)), ensure_ascii=False, indent=1).splitlines() if name.endswith(".json") else [x for x in text.splitlines() if not x.startswith("시각:")]       # the report's line of clock values
-    names = sorted({x.name for p in (a, b) for x in p.iterdir() if x.is_file() and x.name not in skip})
+    names = sorted({x.name for p in (a, b) for x in p.iterdir() if x.is_file() and x.name not in skip and not re.fullmatch(r"\.[0-9a-f]{16}\.tmp", x.name)})     # what a writer left that was killed in the act
     for name in names:
         if not (a / name).is_file() or not (b / name).is_file(): found.append(f"{name}: 한쪽에만 있습니다"); continue
         one, two = content(a, name, ids[0]), content(b, name, ids[1])
