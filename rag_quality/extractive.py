@@ -41,11 +41,11 @@ def named_rows(query:str, part:Part) -> tuple[Part, int]:
     "A part with only the rows of its table whose names the question says ('휴학생은 몇 권?'), and how many were left out; all where it names none."
     rows = [x.partition(": ") for x in part.items]
     if len(rows) < 2 or not all(sep and len(label) <= 30 for label, sep, _ in rows): return part, 0
-    def said(text): return max((m.end() - m.start() for t in re.split(r"\s?및\s|[·ㆍ,]\s?", text) if (p := name_pattern(t)) and (m := p.search(query))), default=0)
-    named = [said(label) for label, _, _ in rows]
+    def said(text): return {m.span() for t in re.split(r"\s?및\s|[·ㆍ,]\s?", text) if (p := name_pattern(t)) for m in p.finditer(query)}
+    spans = [said(label) for label, _, _ in rows]; every = set().union(*spans)
+    named = [{(a, b) for a, b in own if not any(c <= a and b <= d and (a, b) != (c, d) for c, d in every)} for own in spans]      # not the '질병휴직' of '업무상 질병휴직'
     also = [sum(bool(said(cell)) for cell in cells.split(", ") if not re.search(r"\d", cell)) if n else 0 for n, (_, _, cells) in zip(named, rows)]      # '결혼: 자녀, 일수 1일'
-    most = max(zip(named, also))
-    kept = [i for i, n in enumerate(zip(named, also)) if most[0] and n == most]
+    kept = [i for i, n in enumerate(named) if n and also[i] == max(k for k, other in zip(also, named) if n & other)]
     return (replace(part, items=tuple(part.items[i] for i in kept)), len(rows) - len(kept)) if kept else (part, 0)
 
 def shorten(query:str, part:Part) -> Part:
