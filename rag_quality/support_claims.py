@@ -19,6 +19,7 @@ from .reading import read
 from .splitting import Claim, split_claims, split_sentences
 from .support_bound import bound_clauses, bound_numbers
 from .support_match import Standing, stand, word_pairs
+from .support_frequency import other_frequency
 from .support_marks import MARKS, mark_signs
 from .support_parts import Source, places, plain_months
 from .support_roles import other_role
@@ -127,7 +128,7 @@ class Checked:
     signs: dict[str, float]
     contacts: tuple[str, ...]     # that no passage has
     differences: tuple[Difference, ...] = ()    # from the window that it leans on
-    row: str = ""                 # why a value is that of another row or sentence, in Korean
+    row: str = ""                 # why a value or a frequency is another row's or sentence's, in Korean
     role: str = ""                # why an act is another's, in Korean
 
 _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)(?:되어|돼|하고|되고)\s?있|다루(?:고|어지고)|에서\s?(?:정하|확인|찾)|(?:규정|기준|조항|내용)(?:이|은|는)?\s[^.]{0,20}(?:있습니다|있으며|여러)|개정되|변경되었|시행되")
@@ -145,7 +146,7 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
     if signs["copied"]: return at, signs, absent_contacts(c.text, S), found, "", ""
     other = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near})
-    value = other[1] if other else other_sentence(r, S, where or {n[1] for n in at.near[:1]})
+    value = other[1] if other else other_sentence(r, S, where or {n[1] for n in at.near[:1]}) or other_frequency(r.text, at, S)
     return at, signs, absent_contacts(c.text, S), found, value, other_role(at, S)
 
 def _one(c:Cited, S:Source, seen:dict) -> Checked:
