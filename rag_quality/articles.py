@@ -58,7 +58,7 @@ _SENTENCE = re.compile(r"(?:다|[.,]|를|및|또는|에|따라|의하여)[\s*]*$
 _ADDENDUM = re.compile(r"""[#*\s]*부\s*+칙[\s*]*+(?P<label>(?:제\s?\d+\s?호)?\s*+(?:[<(〈（\[［【][^<>()〈〉（）\[\]]*[>)〉）\]］】]|(?:[제개]정|시행)?\s*+\d{4}[\d\s.,년월일/-]*+)?)
     [\s*]*+(?:$|(?<=[\s)>〉\]])(?P<body>(?:이\s\S+[은는]\s|본\s\S+[은는]\s|[①1][.\s(]|\(?시행일|제\s?1\s?조\s?[(（][^()（）]*[)）]\s).*)$)""", re.X)
 _HISTORY = re.compile(r"\W*+(?:제\s?\d+\s?차)?\s*(?:제정|개정|전부개정|전문개정|일부개정|폐지|시행)(?:제정|개정|시행|공포|폐지|전부|전문|일부|타법|규정|규칙|학칙|훈령|[제호차년월일자\W\d])*$")
-_ANNEX = re.compile(r"""[#*\s]*[\[<〈【(（《「〔]?\s*별\s?(?P<what>[표지])\s*(?:제\s?)?(?P<n>\d{1,3})?(?:\s?호)?(?:(?:의\s?|-)(?P<sub>\d{1,3}))?(?:\s?호)?(?:\s?서식)?\s*(?P<close>[\]>〉】)）》」〕]?)
+_ANNEX = re.compile(r"""[#*\s]*[\[<〈【(（《「〔]?\s*별\s?(?P<what>[표지])\s*(?:제\s?)?(?P<n>\d{1,3})?(?:\s?호)?(?:(?:의\s?|-)(?P<sub>\d{1,3}))?(?:\s?호)?(?:\s?서식)?\s*(?P<close>[\]>〉】)）》」〕]?)(?P<dot>[.:：]\s+)?
     (?:[*\s]*(?:[<〈(（\[][^<>〈〉()（）\[\]\n]*\d{4}[^<>〈〉()（）\[\]\n]*[>〉)）\]])?[*\s]*)(?P<title>.{0,80})$""", re.X)      # '[별표 1] <개정 2024. 3. 1.> 국내여비 지급기준(제4조 관련)'
 _CODE = re.compile(r"^(?:코드|규정번호|code)\s*[:：]\s*(\S+)\s*$", re.I)
 
@@ -109,6 +109,7 @@ def split_articles(text:str,        # one regulation
 def _annex(line):
     "(label, title, what it says besides) where a line begins an annex (별표, 별지)."
     if not (m := _ANNEX.match(line)) or not m["n"] and not m["close"] and m["title"] or _SENTENCE.search(line) or len(line) > 120: return None
+    if m["dot"] and not line.startswith("#") and "관련" not in line: return None         # '## 별표 1. 여비'; elsewhere a sentence may go on
     if m["title"] and not re.search(r"\W$", line[:m.start("title")]) or re.match(r"(?:[에의을를은는과와이가로도]|및|부터|까지|[,.·ㆍ~])(?:\s|$)|에\s?(?:따|의|정|규)", m["title"]): return None
     of = re.search(r"\s*[(（\[<〈][^()（）\[\]<>〈〉]*제\s?\d+\s?조[^()（）\[\]<>〈〉]*관련\s?[)）\]>〉]\s*$", m["title"])
     title = (m["title"][:of.start()] if of else m["title"]).strip("* ")

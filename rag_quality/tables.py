@@ -41,6 +41,10 @@ def _header(lines:list[str]) -> tuple[tuple[str, ...], int]:
     if rule == 0 or rule is None and (any(re.search(r"\d", c) for c in top) or len(lines) < 2): return (), 0
     n = rule or 1
     below = _cells(lines[1]) if len(lines) > 2 else ()
+    under = _cells(lines[2]) if rule == 1 and len(lines) > 3 else ()          # Markdown has one rule line: the second level follows it
+    if len(under) == len(top) and under[0] in ("", top[0]) and not all(top) and all(under[1:]) and not re.search(r"\d", lines[2]):
+        wide = [next((c for c in top[i::-1] if c), "") for i in range(len(top))]
+        return (top[0] or under[0], *(f"{a} {b}".strip() for a, b in zip(wide[1:], under[1:]))), 3
     if rule != 1 and below and below[0] == top[0] and len(below) >= len(top) and n <= 2:
         if 2 < len(top) < len(below): return below, max(n, 2)          # which columns an upper heading spans is not told
         wide = [top[min(i, len(top) - 1)] for i in range(len(below))]
@@ -58,7 +62,7 @@ def _blocks(text:str) -> Iterator[tuple[int, int, list[str], str]]:
         else: before = line or before
         at += len(line) + 1
 
-_UNIT = re.compile(r"단위\s*[:：]\s*([가-힣%]{1,4})")
+_UNIT = re.compile(r"단위\s*[:：]\s*(?:(?:미국|미|US)\s?(?=달러))?([가-힣%]{1,4})")
 
 def _filled(rows:list[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     "The rows; an empty first cell (a merged one) is that of the row above."
@@ -88,7 +92,8 @@ def with_unit(header:str, cell:str, unit:str="") -> str:
     if m := _IN_HEAD.search(header): return cell + m[1].replace(" ", "")
     bare = re.sub(r"[(（\[][^()（）\[\]]*[)）\]]|\s", "", header)
     named = next((u for name, u in _BY_NAME if re.search(f"{name}$", bare)), "")
-    return cell + (named or (unit if not unit.endswith("원") or _MONEY.search(bare) else ""))
+    paid = any(_MONEY.search(w) for w in (bare, *re.sub(r"[(（\[][^()（）\[\]]*[)）\]]", " ", header).split()))      # '숙박비(1박당) 서울'
+    return cell + (named or (unit if not unit.endswith("원") or paid else ""))
 
 # %% ../nbs/07_tables.ipynb #916880a7
 _EMPTY = re.compile(r"[-–—ㆍ·.\s]*$")
