@@ -63,6 +63,7 @@ def word_amounts(text:str) -> list[Quantity]:
 _JOIN = re.compile(r"\s?(?:~|-|내지|에서)\s?"); _LIST = re.compile(r"\s?[·,]\s?(?=\d{1,2}(?!\d))"); _YEO = re.compile(r"\s?여(?!덟|섯|러|드레)\s?(?=[가-힣])")
 _PEOPLE = re.compile(r"\s(?:[가-힣]{0,3}[은는한인린운큰]\s)?(?:남자|여자|남성|여성|소년|소녀|아이|어린이|아기|학생|교수|교사|직원|위원|청년|노인|남녀|친구|형제|자매|선수|경찰|군인|기관장|당사자|자녀|후보|배우|신입생|신청자|응시자|지원자)")     # '두 남자' is two people
 _HALF = re.compile(r"\s?반(?![가-힣])|\s?반(?=을|이|마다|씩|에|간|동안|정도|가량|만|까지|이상|이내|쯤)")
+_WORKDAY = re.compile(r"(?<![가-힣])(?:영업일|근무일|업무일|수업일)(?:\s?기준)?(?:으로)?\s$")
 _TERM = re.compile(r"\s?(?:이상|이하|이내|초과|미만|까지|동안|간|씩|연속|내내|에\s걸쳐|를?\s(?:초과|넘|마치|마친|이수|등록|연속|휴학)|이\s지나)")
 _RATIO_END = re.compile(r"선|범위|수준|지점|\s?(?:내외|가량)|[을를은이의가로만에와과씩]|\s?(?:이상|이하|초과|미만|까지|정도)|\s(?!월|학기)|[^\w\s]|$")
 
@@ -80,7 +81,7 @@ def _make(t, n, u, end):
     elif u.written == "학기" and n.kind in ("digits", "sino") and value in (1, 2) and upper is None and not _TERM.match(t, end) and not re.search(r"(?:총|연속|최대|최소|적어도|이내에|각)\s$", before): dimension, unit = "term", "학기"
     elif dimension == "duration" and t[end:end + 1] == "째" and u.written in ("일", "주", "주일", "개월", "달", "년", "학기"):
         unit = {"주일": "주", "달": "개월"}.get(u.written, u.written) + "차"; dimension, value, end = f"ordinal:{unit}", n.value, end + 1
-    elif (m := re.search(r"(?<![가-힣])(?:영업일|근무일|업무일|수업일)(?:\s?기준)?(?:으로)?\s$", before)) and u.written == "일": start -= len(m[0]); dimension, unit = "workday", "영업일"
+    elif (m := _WORKDAY.search(before)) and u.written == "일": start -= len(m[0]); dimension, unit = "workday", "영업일"
     elif u.written == "층" and before.endswith(("지하 ", "지하")) or dimension == "temperature" and before.endswith(("영하 ", "영하")):
         value, start = -value, start - 2 - before.endswith(" ")
     elif dimension == "score" and re.search(r"평점(?:평균)?\s?(?:이|은|을)?\s?$", before): dimension = "grade_point"
@@ -99,7 +100,8 @@ def amounts_at(t:str,      # plain text
     if n.kind == "days":
         if re.match(r"빨리|아침|하루|종일|살이|방|치기", t[n.end:n.end + 2]) or not re.match(r"[^가-힣]|$|[은는이가을를의에로도만씩당간째전후뒤치면안내나다]|동안|까지|부터|마다|이상|정도|쯤|넘|남짓|앞|걸|밖|임|였|입", t[n.end:n.end + 2]): return [], n.end
         if t[n.end:n.end + 1] == "째": return [(Quantity("", n.start, n.end + 1, n.value, "ordinal:일차", "일차"), "일")], n.end + 1
-        return [(Quantity("", n.start, n.end, n.value, "duration", "일", "~" if n.about else "", n.upper), "하루")], n.end
+        work = _WORKDAY.search(t[max(0, n.start - 12):n.start])                   # '근무일 이틀 전'
+        return [(Quantity("", n.start - len(work[0]) if work else n.start, n.end, n.value, *(("workday", "영업일") if work else ("duration", "일")), "~" if n.about else "", n.upper), "하루")], n.end
     found = unit_at(t, n)
     if not found and n.kind == "sino" and t[n.end-1] == "일" and n.end - n.start > 1 and (v := read_number(t[n.start:n.end-1])):
         short = Number(n.start, n.end - 1, v, "sino"); n, found = (short, unit_at(t, short))

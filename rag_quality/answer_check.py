@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from .faithfulness import FaithfulnessValidationResult, FaithfulnessValidator
 from .hallucination_filter import Finding, HallucinationFilter
 from .metrics import number
+from .verdicts import ALIASES
 from .scorecard_rows import ScoreRow, read_rows
 
 # %% ../nbs/41_answer_check.ipynb #c3a3b199
@@ -98,7 +99,7 @@ def check_answers(rows:"str|Iterable",           # a JSONL, JSON or CSV file, or
 KINDS = {"number": "수·기간·단위", "article": "조문 인용", "negation": "긍정과 부정", "modality": "할 수 있다/해야 한다", "entity": "부서·사람·서류", "condition": "조건·예외", "generalisation": "지나친 일반화",
          "contact": "연락처", "unsupported": "조문에 없음", "phone": "지어낸 전화번호", "email": "지어낸 전자우편", "url": "지어낸 주소", "department": "지어낸 부서", "person": "지어낸 사람", "evasive": "회피 표현"}
 VERDICTS = {"supported": "✓", "unsupported": "?", "contradicted": "✗"}
-UNCHECKED = {"heading": "제목", "greeting": "인사", "abstention": "모른다는 말", "advice": "안내", "question": "물음", "claim": "견줄 것 없음"}     # what no verdict is on
+UNCHECKED = {"heading": "제목", "greeting": "인사", "abstention": "모른다는 말", "advice": "안내", "question": "물음", "claim": "견줄 것 없음", "late": "너무 뒤라 보지 않음"}     # what no verdict is on
 
 def _state(r:CheckedAnswer) -> tuple[str, str]:
     "(class, words) of the outcome of an answer."
@@ -114,7 +115,7 @@ def text_of(check:AnswerCheck, *, shown:int=10) -> str:
     lines = [f"답 {n}건, 점수를 낸 답 {k}건 (커버리지 {k}/{n}), 모른다고 한 답 {check.abstained}건, 문턱 {check.threshold:.2f}",
              f"근거 있는 주장의 몫(평균) {number(check.mean)} · 합격 {_share(check.acceptable)} · 근거 없는 주장이 있는 답 {_share(check.flawed)}"]
     if check.faults: lines.append("잘못: " + ", ".join(f"{KINDS.get(f, f)} {c}" for f, c in check.faults.most_common()))
-    if bare := sum(not any(t.strip() for t in r.contexts) for r in check.rows): lines.append(f"견줄 조문(contexts)이 없어 보지 못한 답: {bare}건")
+    if bare := sum(not any(t.strip() for t in r.contexts) for r in check.rows): lines.append(f"견줄 조문이 없어 보지 못한 답: {bare}건 (조문은 {', '.join(ALIASES['contexts'])} 칸에서 읽습니다)")
     if check.unchecked: lines.append("판정하지 않은 말: " + ", ".join(f"{UNCHECKED.get(k, k)} {c}" for k, c in check.unchecked.most_common()))
     worst = sorted((r for r in check.rows if r.faults), key=lambda r: (1 if r.result.worst_claim_score is None else r.result.worst_claim_score, -len(r.faults)))
     for r in worst[:shown]:

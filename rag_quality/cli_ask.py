@@ -107,7 +107,7 @@ def ask_command(args) -> int:
 
 # %% ../nbs/80_cli_ask.ipynb #ce94a01e
 def check_command(args) -> int:
-    "`rag-quality check`; 1 where lines of the file could not be read."
+    "`rag-quality check`; 1 where lines of the file could not be read, or nothing could be scored."
     from rag_quality.answer_check import check_answers, html_of, text_of
     from rag_quality.cli_measure import check_writable, llm_of, tell_batch
     from rag_quality.core import ConfigError, atomic_write
@@ -121,7 +121,7 @@ def check_command(args) -> int:
     if args.html: atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
     print(text_of(found, shown=args.shown))         # after the files: a reader who has seen enough (head) loses none
     tell_batch(llm)
-    return 1 if found.bad else 0
+    return 1 if found.bad or len(found) > found.abstained and not found.scored else 0
 
 # %% ../nbs/80_cli_ask.ipynb #7f97f14b
 def add(commands) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .citations_sources import Source, lean
-from .claim_kinds import claim_kind
+from .claim_kinds import UNSURE, claim_kind
 from .core import nfc
 from .names import find_names
 from .reading import read
@@ -71,6 +71,7 @@ _GUESSES = {k: re.compile(v if k in ("것", "가능성") else rf"(?<![가-힣])(
 
 # %% ../nbs/15_evasive.ipynb #fc21a855
 _QUOTED = re.compile(r"[\"“'‘「『][^\"”'’」』\n]{1,200}[\"”'’」』]")
+_SHOWN = re.compile(r"(?:위|아래|다음)의?\s?내용은[^.]{0,30}(?:조문|규정)에서\s(?:찾은|옮긴)")      # who sends to the text that is shown evades nothing
 _WORD_END = re.compile(r"[가-힣]*")
 
 def _raw(s:str):
@@ -80,10 +81,10 @@ def _raw(s:str):
     for stem, rx in _ADVERBS.items():
         for m in rx.finditer(s): yield m.start(), m.end(), "general", False, stem
     for stem, rx in _GUESSES.items():
-        for m in rx.finditer(s): yield m.start(), m.end(), "guess", stem in ("것", "확실", "가능성"), stem
+        for m in rx.finditer(s) if stem != "확실" or not UNSURE.search(s) else (): yield m.start(), m.end(), "guess", stem in ("것", "확실", "가능성"), stem
     if claim_kind(s) in ("advice", "claim"):
         for rx in _ELSEWHERE:
-            for m in rx.finditer(s): yield m.start(), m.end(), "elsewhere", True, (m.groupdict().get("to") or "").strip()
+            for m in rx.finditer(s) if not _SHOWN.search(s) else (): yield m.start(), m.end(), "elsewhere", True, (m.groupdict().get("to") or "").strip()
 
 def find_evasions(text:str) -> tuple[Evasion, ...]:
     "The evasive expressions of a text by their form, left to right; what stands in quotation marks is another's word."

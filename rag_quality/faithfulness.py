@@ -8,13 +8,14 @@ __all__ = ['FaithfulnessValidationResult', 'FaithfulnessValidator', 'ClaimVerdic
 
 # %% ../nbs/15_faithfulness.ipynb #257d6320
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .citations import ground_citations
 from .core import ConfigError, Passage
 from .hallucination_filter import HallucinationFilter
 from .splitting import Claim, split_claims
+from .support_claims import MOST
 from .support import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
 from .support_joined import join_entailment, join_llm, load_entailment
 from .support_parts import read_source
@@ -38,7 +39,7 @@ class FaithfulnessValidationResult:
     threshold: float = .6
     reason: str = ""
     method: str = "rules"          # with what was joined: "rules+nli", "rules+llm:<model>"
-    unchecked: tuple[Claim, ...] = ()   # what no verdict is on: greetings, headings, advice, and what has nothing to compare
+    unchecked: tuple[Claim, ...] = ()   # what no verdict is on: greetings, headings, advice, what has nothing to compare, and 'late' ones (beyond `MOST` claims)
 
 def _suggestion(claims:Sequence[ClaimVerdict], flags:Sequence[Flag]) -> str:
     bad = sorted((c for c in claims if c.verdict != "supported"), key=lambda c: (c.verdict != "contradicted", c.score))
@@ -83,14 +84,17 @@ def _result(claims, flags, pieces, threshold, notes, method, have) -> Faithfulne
     kinds, told = {p.kind for p in pieces}, {c.start for c in claims}
     abstained = "abstention" in kinds and not claims and "claim" not in kinds
     unchecked = tuple(p for p in pieces if p.start not in told and p.kind not in ("citation", "instruction"))
+    if claims and sum(p.kind == "claim" for p in pieces) > MOST: unchecked = tuple(replace(p, kind="late") if p.kind == "claim" and p.start > max(told) else p for p in unchecked)
+    late = sum(p.kind == "late" for p in unchecked)
     good, bad = [c.text for c in claims if c.verdict == "supported"], [c.text for c in claims if c.verdict != "supported"]
     score = len(good)/len(claims) if claims else None; against = sum(c.verdict == "contradicted" for c in claims)
     if claims: reason = f"주장 {len(claims)}개 가운데 {len(good)}개가 조문에 있습니다." + (f" {against}개는 조문과 어긋납니다." if against else "")
-    if claims and (left := sum(p.kind == "claim" for p in unchecked)): reason += f" 견줄 내용이 없거나 너무 뒤에 있어 보지 않은 말이 {left}개 있습니다."
+    if claims and (left := sum(p.kind == "claim" for p in unchecked)): reason += f" 견줄 내용이 없어 보지 않은 말이 {left}개 있습니다."
     elif claims: pass
     elif abstained: reason = "답이 모른다고 했습니다. 확인할 주장이 없어 점수가 없습니다."
     elif not have: reason = "견줄 조문이 없어 점수가 없습니다."
     else: reason = "확인할 주장이 없어 점수가 없습니다."
-    ok = abstained or score is not None and score >= threshold and not against
+    if late: reason += f" 답이 너무 길어 뒤의 주장 {late}개는 보지 않았습니다(주장 {MOST}개까지 봅니다). 나누어 주세요."
+    ok = abstained or score is not None and score >= threshold and not against and not late
     return FaithfulnessValidationResult(None if score is None else round(score, 4), bool(ok), good, bad, _suggestion(claims, flags), min((c.score for c in claims), default=None),
                                         claims, flags, abstained, threshold, " ".join([reason, *notes]), method, unchecked)

@@ -42,15 +42,23 @@ def hits_of(found) -> list[tuple[Passage, float]]:
     "The (passage, score) pairs of what a search returned: a list of them, or an object with `hits`."
     return list(getattr(found, "hits", found) or ())
 
+_ASKING = frozenset("얼마 며칠 무엇 뭐 누구 언제 어디 몇 어떻 어떻게 되 알리 주 알려주 궁금하 규정 내용 기준 하 있 것".split())
+
+def _asks_again(query:str, passage:"str|Passage") -> bool:
+    "Is a question about the title of an article and nothing else?"
+    s = source_of(passage); asked = set(content_morphemes(query)) - _ASKING
+    return bool(asked) and asked <= set(content_morphemes(f"{s.regulation} {s.title}")) and set(content_morphemes(s.title)) - _ASKING <= asked
+
 def alternatives(hits:Sequence[Passage],                     # near the query, best first
                  search:Callable|None=None,                  # (query, k) -> [(Passage, score)]: a question is kept only where it finds its article
-                 *, answers:Callable|None=None,      # (question, what the search returned) -> would it be answered?
+                 *, query:str="",                    # what was asked: it is not suggested again
+                 answers:Callable|None=None,         # (question, what the search returned) -> would it be answered?
                  most:int=3, k:int=3) -> tuple[str, ...]:
     "Up to `most` questions that the collection can answer, each tried: it finds its own article, and it is answered."
     found, seen = [], set()
     for p in hits:
         q = question_of(p)
-        if q is None or q in seen: continue
+        if q is None or q in seen or query and _asks_again(query, p): continue
         seen.add(q)
         if search is not None:
             there = search(q, 8)
@@ -86,7 +94,7 @@ def fallback_answer(query:str, passages:Sequence=(),         # near the query, b
     if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
     near = list(getattr(passages, "passages", passages))
     if hasattr(passages, "passages"): near = [p for p, _ in hits_of(search(query, 8))] if search and query.strip() else []
-    asked = alternatives([p for p in near if isinstance(p, Passage)], search, answers=answers, most=most) if near else ()
+    asked = alternatives([p for p in near if isinstance(p, Passage)], search, query=query, answers=answers, most=most) if near else ()
     office = office_of(near[:5], query) if near else None
     lines = [FALLBACK_MESSAGE_KO, *([said] if said else []), *(["", "이런 질문에는 답할 수 있습니다.", *(f"- {q}" for q in asked)] if asked else []),
              *(["", f"관련 업무를 맡은 곳으로 규정에 나오는 부서: {office[0]}" + (f" [{office[1]}]" if office[1] else "")] if office else [])]

@@ -18,7 +18,7 @@ from .rows import read_objects
 from .trec import Problems
 
 # %% ../nbs/13_label_files.ipynb #f4aa3a53
-KEYS = {"query": ("query", "question", "user_input"), "answer": ("answer", "response"), "contexts": ("contexts", "retrieved_contexts"),
+KEYS = {"query": ("query", "question", "user_input"), "answer": ("answer", "response"), "contexts": ("contexts", "retrieved_contexts", "context", "passages"),
         "reference": ("reference", "ground_truth"), "item_id": ("_id", "id", "item_id", "query_id")}
 
 @dataclass(frozen=True, slots=True)

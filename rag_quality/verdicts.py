@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from .core import ConfigError, DataError, Passage, content_hash, nfc
 
 # %% ../nbs/13_judge_verdicts.ipynb #6bafb91d
-ALIASES = {"query": ("query", "question", "user_input"), "answer": ("answer", "response"), "contexts": ("contexts", "retrieved_contexts"),
+ALIASES = {"query": ("query", "question", "user_input"), "answer": ("answer", "response"), "contexts": ("contexts", "retrieved_contexts", "context", "passages"),
            "reference": ("reference", "ground_truth"), "key_facts": ("key_facts",), "_id": ("_id", "id", "item_id", "query_id")}
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,9 @@ def _text(value, where:str, key:str, empty:bool=True) -> str:
     return nfc(value)
 
 def _texts(value, where:str, key:str) -> tuple[str, ...]:
-    if value is None: return ()
-    if isinstance(value, (str, Mapping)) or not isinstance(value, Sequence): raise DataError(f"{where}: '{key}'은(는) 글의 목록 [\"...\", ...]이어야 하는데 {type(value).__name__}입니다.")
+    if value is None or value == "": return ()
+    if isinstance(value, (str, Passage)): return (_text(value, where, key),)          # one passage
+    if isinstance(value, Mapping) or not isinstance(value, Sequence): raise DataError(f"{where}: '{key}'은(는) 글의 목록 [\"...\", ...]이어야 하는데 {type(value).__name__}입니다.")
     return tuple(_text(v, where, f"{key}[{i}]") for i, v in enumerate(value))
 
 def read_item(row:Mapping|JudgeItem, where:str="항목"   # what an error message calls the row
