@@ -11,6 +11,7 @@ __all__ = ['HINTS', 'finished', 'with_terms', 'answer_named', 'would_answer', 'A
 # %% ../nbs/18_answering.ipynb #59cbd506
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from .answering_loop import Attempt, generate_answer_with_validation, generate_answer_with_validation_sync
 from .asked_article import named_articles, whole_article
@@ -26,6 +27,7 @@ from .formality import detect_formality
 from .grading_context import KnowingScorer
 from .grading_rewrite import knowledge_of
 from .hallucination_filter import HallucinationFilter
+from .korean import content_morphemes
 from .llm_answerer import LLMAnswerer
 from .relevance_words import words_of
 from .retrieval import BM25Index
@@ -48,7 +50,11 @@ def finished(answer:Answer, context:Sequence[Passage], notice:str="", filter=Non
 def _speaks_of(word:str, scorer, passages:Sequence[Passage]) -> bool:
     "Is it a word of the collection? '결혼' is off-topic for a library, and not where a table of leaves has it."
     words = getattr(scorer, "collection", None)
-    return bool(words.count([word])[0]) if words is not None else any(word in words_of(p.full_text).forms for p in passages)
+    said = bool(words.count([word])[0]) if words is not None else any(word in words_of(p.full_text).forms for p in passages)
+    return said or len(word) > 3 and any(word in p.text for p in passages)         # a name may be several morphemes
+
+@lru_cache(maxsize=4)
+def _title_words(titles:tuple[str, ...]) -> frozenset[str]: return frozenset(w for t in titles for w in content_morphemes(t))
 
 HINTS = 5      # how many of the regulation's terms are looked for along with a colloquial question's own words
 
@@ -88,7 +94,7 @@ class Assistant:
         "One question answered, or refused with the reason; `history`: the turns before it, see `contextualize`."
         if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
         text = nfc(query).strip()[:2000]; text = contextualize(text, history).text if history else text
-        need = needs_retrieval(text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages))
+        need = needs_retrieval(text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages), titled=lambda word: word in _title_words(tuple(p.title for p in self.passages)))
         if self.gate and not need.needed: return talk_answer(text, need.kind, need.reason)
         if named := [self.passages[i] for i in named_articles(text, self.passages)[:self.k]]: return answer_named(text, named, self.filter, answerer=self.answerer, validator=self.validator, **self.options)
         found = self.search(text, max(self.k, 8)); hits = [p for p, _ in hits_of(found)]

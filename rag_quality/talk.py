@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LISTS', 'LONG', 'read_talk', 'find_words', 'RetrievalNeed', 'without_courtesy', 'asked_to_do', 'other_university',
-           'own_names', 'live_matter', 'needs_retrieval']
+           'other_body', 'own_names', 'live_matter', 'needs_retrieval']
 
 # %% ../nbs/08_talk.ipynb #90ca6c01
 import re
@@ -91,6 +91,13 @@ def other_university(text:str, toks:Sequence[Token], own:Sequence[str]=()) -> st
     mine = {re.sub(r"(?:대학교|대학|대)$", "", nfc(o)) for o in own}
     return next((m[0] for m in _UNIVERSITY.finditer(text) if own and m[1] not in _GENERAL and not any(m[1].startswith(x) or x.startswith(m[1]) for x in mine if x)), "")
 
+_AGENCIES = "조달 국세 관세 병무 경찰 소방 특허 통계 기상 산림 교육 시 도 군 구".replace(" ", "|")
+_BODY = re.compile(rf"(?<![가-힣])(?P<name>(?:한국|국민|대한)[가-힣]{{2,8}}?(?:공사|공단|재단|은행|진흥원|협회)|[가-힣]{{0,4}}(?:{_AGENCIES})청(?<!신청)|[가-힣]{{2,4}}(?:시|도|군|구)(?=\s(?:공무원|직원|교사)))(?P<of>\s(?:공무원|(?:소속\s)?임?직원|교사))?(?=(?:의|은|는|에서는)\s)")
+
+def other_body(text:str, known:Callable[[str], bool]) -> str:
+    "The agency or public corporation whose own rules a query is about ('한국수자원공사 직원의 당직수당은?'), or ''. One that the collection names is none."
+    return next((m["name"] for m in _BODY.finditer(text) if not known(m["name"])), "")
+
 def own_names(passages:Iterable[Passage], at_least:int=3) -> list[str]:
     "The university that the titles of a collection name most, as a list for `own`."
     from collections import Counter
@@ -118,18 +125,21 @@ def _acts(toks:Sequence[Token], institution:Sequence[str], known:Callable[[str],
     doer = any(t.form in institution and n.tag in ("JKS", "JKB") and n.form in ("이", "가", "에서") for t, n in zip(toks, toks[1:]))
     return doer and any(t.tag in ("NNG", "NNP") and len(t.form) > 1 and t.form not in institution and known(t.form) for t in toks)
 
-def _elsewhere(toks:Sequence[Token], content:Sequence[str], lists:dict[str, frozenset[str]], known:Callable[[str], bool]) -> RetrievalNeed|None:
+_ANY = frozenset("신청 발급 서류 기간 기한 비용 기준 방법 절차 등록 신고 제출 변경 취소 환급 납부 지급 금액 요금 자격 대상 조건 확인 처리 이용 사용 관리 필요".split())     # titles of any rules
+
+def _elsewhere(toks:Sequence[Token], content:Sequence[str], lists:dict[str, frozenset[str]], known:Callable[[str], bool], titled:Callable[[str], bool]) -> RetrievalNeed|None:
     "What a query without a word of the campus is about, where that is surely no regulation."
     story, strange = len(content) > LONG, lambda which: [w for w in find_words(toks, lists[which]) if not known(w)]
     if found := strange("offtopic"): return None if story else _need("offtopic", found)
     if story or find_words(toks, lists["school"]): return None
-    if (found := find_words(toks, lists["institution"])) and not _acts(toks, found, known): return _need("other_institution", found)
+    if (found := find_words(toks, lists["institution"])) and not _acts(toks, found, known) and not any(titled(w) for w in content if len(w) > 1 and w not in found and w not in _ANY): return _need("other_institution", found)
     if any(f in _RULE for f in content): return None
     if found := strange("offtopic_mild"): return _need("offtopic", found)
     if any(t.form in ("먹", "마시") and t.tag == "VV" for t in toks) and any(t.form in ("뭐", "무엇", "메뉴") for t in toks): return _need("offtopic", ["먹을 것"])
 
 def needs_retrieval(query:str, *, own:Sequence[str]=(),   # names of our university: others are then another institution
                     known:Callable[[str], bool]=lambda word: False,     # does the collection use this word? What it speaks of is not off-topic
+                    titled:Callable[[str], bool]=lambda word: False,    # is it in a title of the collection? Then fines and tickets may be its own ('국외출장의 항공권')
                     config=None) -> RetrievalNeed:
     "Is this a question that regulations might answer? Doubtful ones are."
     if not isinstance(query, str): raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
@@ -143,8 +153,9 @@ def needs_retrieval(query:str, *, own:Sequence[str]=(),   # names of our univers
     if len(content) <= LONG and (do := asked_to_do(toks, lists)): return _need("action", [do + "다"])
     if len(content) <= LONG and (live := live_matter(toks, lists)): return _need("live", live)
     if name := other_university(rest, toks, own): return _need("other_institution", [name])
+    if name := other_body(rest, known): return _need("other_institution", [name])
     if sure: return _need("question", sure)
-    if found := _elsewhere(toks, content, lists, known): return found
+    if found := _elsewhere(toks, content, lists, known, titled): return found
     if campus: return _need("question", campus)
     summed = any(t.form in ("요약", "번역", "교정") for t in toks) and any(t.form in ("주", "드리") for t in toks[-4:])
     if summed and not find_words(toks, lists["school"]): return _need("action", ["글 다루기"])
