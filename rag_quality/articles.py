@@ -10,7 +10,7 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
-from .core import DataError, Passage, nfc
+from .core import DataError, Passage, nfc, os_reason
 
 # %% ../nbs/01_articles.ipynb #17f74f2a
 def _as(raw:bytes, encoding:str) -> str|None:
@@ -40,7 +40,7 @@ def read_bytes(path:str|Path) -> bytes:
     "The bytes of a file; `DataError` where it cannot be read."
     try: return Path(path).read_bytes()
     except FileNotFoundError: raise DataError(f"파일이 없습니다: {path}") from None
-    except (OSError, ValueError) as e: raise DataError(f"파일을 읽을 수 없습니다: {path} ({getattr(e, 'strerror', None) or e})") from None
+    except (OSError, ValueError) as e: raise DataError(f"파일을 읽을 수 없습니다: {path} ({os_reason(e)})") from None
 
 def read_text(path:str|Path) -> str:
     "Read a text file, recognising UTF-8, CP949 and decomposed Hangul (NFD)."

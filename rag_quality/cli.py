@@ -55,12 +55,12 @@ def parser() -> argparse.ArgumentParser:
 def main(argv:list[str]|None=None) -> int:
     "Entry point; 0 where it went well, 1 where lines of a file could not be read (the others were), 2 where the arguments or the data are at fault."
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")    # before numpy: small products lose more to threads than they gain
-    from rag_quality.core import RagQualityError
+    from rag_quality.core import RagQualityError, os_reason
     for stream in (sys.stdout, sys.stderr):               # a terminal that cannot show a character (cp949) shows '?', not a traceback
         if hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
     args = parser().parse_args(argv)
     try: return args.run(args) or 0
     except RagQualityError as e: print(f"rag-quality: {e}", file=sys.stderr); return 2
     except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()); return 0   # the reader (head, less) has seen enough
-    except OSError as e: print(f"rag-quality: {e.strerror or e}: {e.filename or ''}", file=sys.stderr); return 2
+    except OSError as e: print(f"rag-quality: 읽거나 쓸 수 없습니다: {re.sub(r'/[.][0-9a-f]{16}[.]tmp$', '', str(e.filename or ''))} ({os_reason(e)})", file=sys.stderr); return 2
     except KeyboardInterrupt: print("rag-quality: 멈추었습니다", file=sys.stderr); return 130

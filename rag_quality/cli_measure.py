@@ -24,7 +24,7 @@ def check_writable(target:str|None, folder:bool, *sources:str|None   # the files
     from rag_quality.core import ConfigError
     if target is None: return
     place = Path(target).resolve()
-    if any(s is not None and Path(s).resolve() == place for s in sources): raise ConfigError(f"읽는 파일에 결과를 덮어쓰려 합니다: {target}. 다른 이름을 주세요.")
+    if any(s is not None and Path(s).resolve() == place for s in sources): raise ConfigError(f"읽는 파일이나 다른 결과를 덮어쓰려 합니다: {target}. 다른 이름을 주세요.")
     nearest = next(p for p in (place, *place.parents) if p.exists())
     if place.exists() and place.is_dir() != folder: raise ConfigError(f"{'폴더를' if folder else '파일을'} 주어야 하는데 아닙니다: {target}")
     if not os.access(nearest, os.W_OK) or nearest != place and not nearest.is_dir(): raise ConfigError(f"쓸 수 없는 곳입니다: {target}")

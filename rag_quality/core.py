@@ -5,10 +5,10 @@
 # %% auto #0
 __all__ = ['Run', 'Qrels', 'log', 'Passage', 'Query', 'nfc', 'RagQualityError', 'ConfigError', 'DataError', 'LLMError',
            'MissingExtra', 'import_extra', 'bundle_path', 'config_path', 'load_config', 'read_jsonl', 'atomic_write',
-           'save_config', 'content_hash', 'cache_dir', 'cache_load', 'cache_save', 'progress']
+           'save_config', 'os_reason', 'content_hash', 'cache_dir', 'cache_load', 'cache_save', 'progress']
 
 # %% ../nbs/00_core.ipynb #5904faec
-import hashlib, io, json, logging, os, secrets, sys, unicodedata, zipfile, zlib
+import errno, hashlib, io, json, logging, os, secrets, sys, unicodedata, zipfile, zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module, resources
@@ -138,6 +138,14 @@ def atomic_write(path:str|os.PathLike, content:str|bytes) -> Path:
 def save_config(name:str, config:Mapping) -> Path:
     "Write a configuration to ./data/config of the working folder (never into the installed package)."
     return atomic_write(Path("data/config") / f"{name}.json", json.dumps(config, ensure_ascii=False, indent=2) + "\n")
+
+# %% ../nbs/00_core.ipynb #419afa6f
+_OS_REASONS = {errno.ENOENT: "없는 경로", errno.EISDIR: "폴더", errno.ENOTDIR: "폴더가 아님", errno.EACCES: "권한이 없음", errno.EPERM: "권한이 없음", errno.EROFS: "읽기 전용", errno.ENOSPC: "디스크에 자리가 없음",
+               errno.ENAMETOOLONG: "이름이 너무 긺", errno.EMFILE: "연 파일이 너무 많음", errno.EIO: "디스크 오류"}
+
+def os_reason(e:Exception) -> str:
+    "Why the system could not read or write, in Korean where it is a common reason."
+    return _OS_REASONS.get(getattr(e, "errno", None)) or getattr(e, "strerror", None) or str(e)
 
 # %% ../nbs/00_core.ipynb #bf9e7adc
 def content_hash(*parts:object  # texts, numbers, or iterables of them

@@ -14,7 +14,7 @@ from importlib import metadata
 
 from http.client import HTTPException
 
-from .core import ConfigError, cache_dir
+from .core import ConfigError, cache_dir, os_reason
 from .llm_errors import PROVIDERS, Provider, base_url_of, key_error, legal_base_url, mask_secrets, provider_of
 
 # %% ../nbs/06_doctor.ipynb #bbfb7284
@@ -123,7 +123,7 @@ def check_cache() -> Check:
     "Can the cache folder be written?"
     path = cache_dir(); probe = path / f".doctor-{os.getpid()}-{threading.get_ident()}"
     try: path.mkdir(parents=True, exist_ok=True); probe.write_text("ok"); probe.unlink()
-    except OSError as e: return Check("환경", "캐시 폴더", False, f"{path}: 쓸 수 없습니다 ({e.strerror})", "export RAG_QUALITY_CACHE=쓸/수/있는/폴더")
+    except OSError as e: return Check("환경", "캐시 폴더", False, f"{path}: 쓸 수 없습니다 ({os_reason(e)})", "export RAG_QUALITY_CACHE=쓸/수/있는/폴더")
     return Check("환경", "캐시 폴더", True, str(path))
 
 def check_proxy() -> list[Check]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from .core import ConfigError, DataError, log
+from .core import ConfigError, DataError, log, os_reason
 from .rows import read_objects
 from .trec import Problems
 from .verdicts import JudgeItem, Judgment, Judgments, judgment_from, judgment_of, read_item
@@ -56,7 +56,7 @@ class VerdictFile:
     def __enter__(self):
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True); self._file = open(self.path, "a+b")
-        except OSError as e: raise ConfigError(f"판정을 적을 수 없습니다: {self.path} ({e.strerror}). out=에 다른 자리를 주세요.") from None
+        except OSError as e: raise ConfigError(f"판정을 적을 수 없습니다: {self.path} ({os_reason(e)}). out=에 다른 자리를 주세요.") from None
         try: _only_one(self._file, self.path); self._read()
         except BaseException: self._file.close(); raise
         return self
@@ -144,7 +144,7 @@ class _Batch:
             elif self.give_up_after and self.away >= self.give_up_after: self.stopped = self.stopped or f"{self.away}번 잇달아 실패했습니다. 마지막: {verdict.error}"
         try: self.file.add(key, verdict, item.item_id)
         except (OSError, ValueError) as e:
-            with self.lock: self.stopped = self.stopped or f"판정을 적을 수 없습니다: {self.file.path.name} ({getattr(e, 'strerror', None) or e})"
+            with self.lock: self.stopped = self.stopped or f"판정을 적을 수 없습니다: {self.file.path.name} ({os_reason(e)})"
         if self.tell:
             try: self.tell(item, verdict)
             except Exception as e: log.warning("on_judgment가 실패했습니다: %s: %s", type(e).__name__, e)

@@ -74,7 +74,7 @@ def read_rows(rows:"str|os.PathLike|Iterable|ScoreRows") -> ScoreRows:
         except DataError as e: problems.append(str(e)); continue
         seen[row.row_id] += 1; took.update(names)
         out.append(row if seen[row.row_id] == 1 else replace(row, row_id=f"{row.row_id}#{seen[row.row_id]}"))
-    if not out: raise DataError(f"{rows if isinstance(rows, (str, os.PathLike)) else '항목'}: 점수를 매길 줄이 없습니다." + (f" 첫 잘못: {problems[0]}" if problems else " 비어 있습니다.") + (" 한 줄에 {\"query\": ..., \"answer\": ..., \"contexts\": [...]} 하나씩인 JSONL이나, 같은 이름의 칸이 있는 CSV로 주세요." if isinstance(rows, (str, os.PathLike)) else ""))
+    if not out: raise DataError(f"{rows if isinstance(rows, (str, os.PathLike)) else '항목'}: 점수를 매길 줄이 없습니다." + (f" 첫 잘못: {problems[0].rstrip('.')}." if problems else " 비어 있습니다.") + (" 한 줄에 {\"query\": ..., \"answer\": ..., \"contexts\": [...]} 하나씩인 JSONL이나, 같은 이름의 칸이 있는 CSV로 주세요." if isinstance(rows, (str, os.PathLike)) else ""))
     return ScoreRows(tuple(out), tuple(problems), tuple(took.items()))
 
 # %% ../nbs/13_scorecard_rows.ipynb #96f7c0e3
