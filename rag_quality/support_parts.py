@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .articles import bar_tables
 from .citing import Citation, find_citations, same_citation
 from .contacts import find_contacts
 from .core import ConfigError, Passage, nfc
@@ -145,6 +146,7 @@ def _tables(S:Source) -> None:
 @lru_cache(maxsize=256)
 def read_source(texts:tuple[str, ...]) -> Source:
     "A context, read; the last 256 are remembered."
+    texts = tuple(map(bar_tables, texts))
     heads = tuple(read_heading(t) for t in texts); vectors = []
     S = Source(texts, heads, tuple(article_status(t).deleted for t in texts))
     for p, (t, h) in enumerate(zip(texts, heads)):

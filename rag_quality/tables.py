@@ -34,11 +34,13 @@ def _cells(line:str) -> tuple[str, ...]:
 def _row(line:str) -> bool: return "|" in line and len(_cells(line)) > 1 and bool(line.strip(" |\t"))
 
 # %% ../nbs/07_tables.ipynb #8d37092e
+_LABEL = re.compile(r"구\s?분|종\s?류|유\s?형|항\s?목|분\s?류|위반\s?(?:내용|행위|사항)")      # heads a column of names, whatever stands beside it ('구분 | 1회 | 2회')
+
 def _header(lines:list[str]) -> tuple[tuple[str, ...], int]:
     "The headings of a table, and how many lines they take."
     rule = next((i for i, l in enumerate(lines[:3]) if _RULE.match(l)), None)
     top = _cells(lines[0])
-    if rule == 0 or rule is None and (any(re.search(r"\d", c) for c in top) or len(lines) < 2): return (), 0
+    if rule == 0 or rule is None and (any(re.search(r"\d", c) for c in top) and not _LABEL.fullmatch(top[0]) or len(lines) < 2): return (), 0
     n = rule or 1
     below = _cells(lines[1]) if len(lines) > 2 else ()
     under = _cells(lines[2]) if rule == 1 and len(lines) > 3 else ()          # Markdown has one rule line: the second level follows it
