@@ -53,6 +53,7 @@ def _header(lines:list[str]) -> tuple[tuple[str, ...], int]:
         return tuple(a if a == b else f"{a} {b}".strip() for a, b in zip(wide, below)), max(n, 2)
     return top, n
 
+# %% ../nbs/07_tables.ipynb #3f8eb05e
 def _blocks(text:str) -> Iterator[tuple[int, int, list[str], str]]:
     "(start, end, lines, the line before) of each run of lines with bars."
     at, run, start, before = 0, [], 0, ""

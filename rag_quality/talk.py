@@ -137,6 +137,7 @@ def _elsewhere(toks:Sequence[Token], content:Sequence[str], lists:dict[str, froz
     if found := strange("offtopic_mild"): return _need("offtopic", found)
     if any(t.form in ("먹", "마시") and t.tag == "VV" for t in toks) and any(t.form in ("뭐", "무엇", "메뉴") for t in toks): return _need("offtopic", ["먹을 것"])
 
+# %% ../nbs/08_talk.ipynb #9ab1289b
 def needs_retrieval(query:str, *, own:Sequence[str]=(),   # names of our university: others are then another institution
                     known:Callable[[str], bool]=lambda word: False,     # does the collection use this word? What it speaks of is not off-topic
                     titled:Callable[[str], bool]=lambda word: False,    # is it in a title of the collection? Then fines and tickets may be its own ('국외출장의 항공권')
