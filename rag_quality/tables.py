@@ -14,15 +14,6 @@ from functools import lru_cache
 from .core import ConfigError, nfc
 
 # %% ../nbs/07_tables.ipynb #5b98da21
-@dataclass(frozen=True, slots=True)
-class Table:
-    "A table of an NFC text: its headings ('' where a column has none), its rows of cells, and where it stands."
-    start: int
-    end: int
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    unit: str = ""                    # '천원', where the table says '(단위: 천원)'
-
 _RULE = re.compile(r"[\s|:=─━-]+$")
 _EMPHASIS = re.compile(r"\*\*|__|`|<br\s*/?>")
 
@@ -54,6 +45,15 @@ def _header(lines:list[str]) -> tuple[tuple[str, ...], int]:
     return top, n
 
 # %% ../nbs/07_tables.ipynb #3f8eb05e
+@dataclass(frozen=True, slots=True)
+class Table:
+    "A table of an NFC text: its headings ('' where a column has none), its rows of cells, and where it stands."
+    start: int
+    end: int
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    unit: str = ""                    # '천원', where the table says '(단위: 천원)'
+
 def _blocks(text:str) -> Iterator[tuple[int, int, list[str], str]]:
     "(start, end, lines, the line before) of each run of lines with bars."
     at, run, start, before = 0, [], 0, ""
