@@ -214,7 +214,8 @@ def state_differences(a:Reading, b:Reading, m:Match, context:np.ndarray, words:n
         if why == "negation" and (both or {"ON", "NO", "On", "nO"} & {g + h for g in x.guards(x.clause[p]) for h in y.guards(y.clause[q])}) or relation == 1 and _agrees(x, y, p, q, context): continue
         if why == "negation" and positive[0] != positive[1]:
             if _consistent(y, q, x, p, m.best_a, both) if positive[0] else _consistent(x, p, y, q, m.best_b, both): continue
-        found.append(Difference(why, p.word, q.word, f"'{p.word}': {_STATE[p.state]} ↔ '{q.word}': {_STATE[q.state]}"))
+        told = (p.said, q.said) if p.word == q.word else (p.state, q.state)      # '반려하여야'는 서류를 받지 못한다는 말이지만, 읽는 이에게는 '하여야 한다'
+        found.append(Difference(why, p.word, q.word, f"'{p.word}': {_STATE[told[0]]} ↔ '{q.word}': {_STATE[told[1]]}"))
     return found + list(_crossed(x, y, context))
 
 def _crossed(x:_Side, y:_Side, context) -> Iterator[Difference]:

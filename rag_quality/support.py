@@ -81,8 +81,7 @@ def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
     if s["cite_abs"]:
         missing = next((c for c, _ in f.cited.cites), None); return "article", f"인용한 {quoted(missing.key if missing else '', '이')} 근거에 없습니다.", False
     if s["cite_gap"] > WRONG: return "article", f"{quoted(next(c.key for c, _ in f.cited.cites if places(c, S)), '을')} 인용했지만 이 내용은 다른 글에 있습니다.", False
-    if f.row: return "number", f.row + ".", True
-    if f.role: return "entity", f.role + ".", True
+    if f.rule: return f.rule[0], f.rule[1] + ".", True
     if f.differences: d = f.differences[0]; return _OF_DIFFERENCE.get(d.kind, "condition"), d.reason + ".", True
     if s["evasive"]: return "generalisation", "조문에 없는 일반론입니다.", False
     if told := foreign_words(f.cited.text, S): return "unsupported", f"근거에 없는 말 {quoted(told[0], '이')} 섞였습니다.", False
@@ -109,7 +108,7 @@ def _overruled(f:Checked, short:bool) -> bool:
 
 def limits(f:Checked, *, short:bool=False) -> tuple[float, float]:
     "The least and the most that a claim scores, whatever the model says."
-    most = CAPPED if f.contacts or f.signs["cite_abs"] and any(b for _, b in f.cited.cites) else HEDGED if f.signs["evasive"] or f.signs["foreign"] >= GARBLED or f.row or f.role or _overruled(f, short) or f.signs["cite_gap"] > SURE and any(b for _, b in f.cited.cites) else 1.
+    most = CAPPED if f.contacts or f.signs["cite_abs"] and any(b for _, b in f.cited.cites) else HEDGED if f.signs["evasive"] or f.signs["foreign"] >= GARBLED or f.rule or _overruled(f, short) or f.signs["cite_gap"] > SURE and any(b for _, b in f.cited.cites) else 1.
     return min(COPIED if f.signs.get("copied") else 0., most), most
 
 def scores_of(found:Sequence[Checked], model:SignModel|None=None, *, short:bool=False   # is the context `SHORT` sentences or less?

@@ -20,6 +20,7 @@ from .splitting import Claim, split_claims, split_sentences
 from .support_bound import bound_clauses, bound_numbers
 from .support_match import Standing, stand, word_pairs
 from .support_frequency import other_frequency
+from .support_limits import denied_exception, other_limit
 from .support_marks import MARKS, mark_signs
 from .support_parts import Source, places, plain_months
 from .support_roles import other_role
@@ -129,16 +130,23 @@ class Checked:
     signs: dict[str, float]
     contacts: tuple[str, ...]     # that no passage has
     differences: tuple[Difference, ...] = ()    # from the window that it leans on
-    row: str = ""                 # why a value or a frequency is another row's or sentence's, in Korean
-    role: str = ""                # why an act is another's, in Korean
+    rule: tuple[str, str]|None = None          # the kind of fault that a rule is sure of, whatever the model says, and why in Korean
 
 _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)(?:되어|돼|하고|되고)\s?있|다루(?:고|어지고)|에서\s?(?:정하|확인|찾)|(?:규정|기준|조항|내용)(?:이|은|는)?\s[^.]{0,20}(?:있습니다|있으며|여러)|개정되|변경되었|시행되")
 
 _KIND = {"unit": "number", "bound": "number"}
 _GONE = re.compile(r"\W*(?:[은는이가]\s)?(?:이미\s|현재\s)?삭제(?:된|되었|됐|되어)[가-힣]*(?:\s(?:조문|조항|규정|상태)[가-힣]*)?\W*")     # '제7조는 삭제된 조문입니다', without its citation
 
+def _rule(at:Standing, S:Source, where:frozenset[int]) -> tuple[str, str]|None:
+    "The first of the rules that ring rarely and are right: (kind of fault, why)."
+    r = at.r; row = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near})
+    if row: return "number", row[1]
+    if why := other_sentence(r, S, where or {n[1] for n in at.near[:1]}) or other_limit(at, S) or other_frequency(r.text, at, S): return "number", why
+    if why := denied_exception(at, S): return "condition", why
+    return ("entity", why) if (why := other_role(at, S)) else None
+
 @lru_cache(maxsize=512)
-def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...], str, str]:
+def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...], tuple[str, str]|None]:
     "What one claim shows by itself, wherever it stands in an answer."
     text = plain_months(c.text[:1500]); context = c.claim.context[:200]
     r = read(f"{context} {text}".strip() if context and context not in text else text)
@@ -149,11 +157,8 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(r, [S.reads[s] for s in at.sents]), **talk_signs(c.text, S), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **elsewhere_signs(at, S, where), **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text))), "copied": float(gone == {True} or not cites["cite_abs"] and (copied(c.claim.text, S, where) or whole and copied(c.sentence, S, where)))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
-    if signs["copied"]: return at, signs, absent_contacts(c.text, S), found, "", ""
-    if gone == {False}: return at, signs, (), found, "삭제된 조문이 아닙니다", ""
-    other = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near})
-    value = other[1] if other else other_sentence(r, S, where or {n[1] for n in at.near[:1]}) or other_frequency(r.text, at, S)
-    return at, signs, absent_contacts(c.text, S), found, value, other_role(at, S)
+    rule = None if signs["copied"] else ("article", "삭제된 조문이 아닙니다") if gone == {False} else _rule(at, S, where)
+    return at, signs, absent_contacts(c.text, S), found, rule
 
 def _one(c:Cited, S:Source, seen:dict) -> Checked:
     "The same sentence against the same context is looked at once (attempts of one answer share most of theirs); a long context is not kept for the next answer."
