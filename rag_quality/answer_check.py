@@ -6,7 +6,7 @@
 __all__ = ['KINDS', 'VERDICTS', 'UNCHECKED', 'CheckedAnswer', 'AnswerCheck', 'check_answers', 'text_of', 'html_of']
 
 # %% ../nbs/41_answer_check.ipynb #b6f120a2
-import html
+import html, re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -132,6 +132,8 @@ mark{padding:.1em .15em;border-radius:3px;color:inherit}mark.supported{backgroun
 mark.unchecked{background:none;color:#777;border-bottom:1px dotted #999}.none{color:#777}
 .why{color:#555;font-size:.9em;margin:.1rem 0 .1rem 1rem}.ok{color:#1a7f37}.no{color:#c1121f}details{color:#444;font-size:.92em}pre{white-space:pre-wrap;font:inherit;background:#f7f7f7;padding:.5rem .8rem}"""
 
+_BOLD = re.compile(r"\*\*([^*<>\n]{1,200})\*\*")
+
 def _marked(text:str, result:FaithfulnessValidationResult) -> str:
     "The answer with its claims coloured by verdict, and what was not judged in grey."
     out, at = [], 0
@@ -139,7 +141,7 @@ def _marked(text:str, result:FaithfulnessValidationResult) -> str:
     for start, end, kind, why in sorted(pieces):
         if start < at: continue
         out += [html.escape(text[at:start]), f'<mark class="{kind}" title="{html.escape(why)}">{html.escape(text[start:end])}</mark>']; at = end
-    return "".join([*out, html.escape(text[at:])]).replace("\n", "<br>")
+    return _BOLD.sub(r"<b>\1</b>", "".join([*out, html.escape(text[at:])])).replace("\n", "<br>")
 
 def _section(r:CheckedAnswer) -> str:
     kind, said = _state(r)
