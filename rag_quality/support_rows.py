@@ -20,26 +20,51 @@ from .tables import Table, find_tables, name_pattern, tell_row, with_unit
 # %% ../nbs/15_support_rows.ipynb #3b3fbfbd
 @dataclass(frozen=True, slots=True, eq=False)
 class Row:
-    "A row of a table, or a member of a series: its name, what has to be said of it, and its values by heading ('' in a series)."
-    name: str
+    "A row of a table, or a member of a series or a list: its name, and what is said of it by heading ('' in a series)."
+    name: str                         # '방수', where '건축' is the first cell of several rows
     keys: tuple[re.Pattern, ...]      # the name, and the other cells without a number
     cells: tuple[tuple[str, str, tuple[Quantity, ...]], ...]     # heading, as written, its quantities
+    words: tuple[tuple[str, str], ...] = ()                      # heading, as written: the cells without a number, by column
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    "Rows that set values beside each other, the passage that has them, and the values that it says elsewhere."
+    "Rows that set values beside each other, the passage that has them, and what it says elsewhere."
     passage: int
     rows: tuple[Row, ...]
     elsewhere: tuple[Quantity, ...]
+    around: str = ""                  # its other sentences, without spaces
 
 NEXT = 12      # letters between a row's name and its value, where no heading is said
+
+@lru_cache(maxsize=4096)
+def _called(label:str) -> re.Pattern|None:
+    "A pattern for the name of a row: '1급ㆍ2급' for either, '출입증 대여' for '출입증을 대여하면', too."
+    parts = re.split(r"\s?[·ㆍ,]\s?", label)
+    many = [name_pattern(w) for w in parts] if len(parts) > 1 and len({w[-1:] for w in parts}) == 1 and not any(re.search(r"\s", w) for w in parts) else []
+    words = label.split()
+    apart = [re.compile(r"(?<![가-힣A-Za-z0-9])" + r"[은는이가을를의]?\s(?:\d\S{1,3}\s)?".join(map(re.escape, words)) + r"(?![가-힣]{4})")] if 1 < len(words) < 4 and all(re.fullmatch("[가-힣]{2,6}", w) for w in words) else []
+    found = [k for k in (name_pattern(label), *many, *apart) if k]
+    return re.compile("|".join(k.pattern for k in found)) if found else None
+
+# %% ../nbs/15_support_rows.ipynb #3b3fbfbe
+def _amount(t:Table, i:int, cell:str) -> tuple[Quantity, ...]:
+    "The quantities of a cell; in a table '(단위: 원)' 80,000 is money under any heading."
+    said = with_unit(t.header[i], cell, t.unit)
+    return tuple(find_quantities(said + (t.unit if t.unit.endswith("원") and said == cell and re.fullmatch(r"\d{1,3}(?:,\d{3})+", cell) else "")))
+
+def _name(r:Sequence[str], rows, told) -> str:
+    "What sets a row apart: its first cell, or the second where several rows share the first."
+    group = [x[1] for x in rows if x[0] == r[0]] if 1 in told else []
+    if len(group) < 2 or len(set(group)) < len(group): return r[0]
+    return r[1] if [x[1] for x in rows].count(r[1]) == 1 else f"{r[0]} {r[1]}"
 
 def _of_table(t:Table) -> tuple[Row, ...]:
     rows = [r for r in t.rows if len(r) == len(t.header)]
     told = [i for i in range(1, len(t.header)) if not any(re.search(r"\d", r[i]) for r in rows)]      # columns of words
-    return tuple(Row(r[0], tuple(k for i in (0, *told) if (k := name_pattern(r[i]))),
-                     tuple((t.header[i], r[i], tuple(find_quantities(with_unit(t.header[i], r[i], t.unit)))) for i in range(1, len(r)) if i not in told))
-                 for r in rows if name_pattern(r[0]))
+    return tuple(Row(n, tuple(k for l in dict.fromkeys((n, r[0], *(r[i] for i in told))) if (k := _called(l))),
+                     tuple((t.header[i], r[i], _amount(t, i, r[i])) for i in range(1, len(r)) if i not in told),
+                     tuple((t.header[i], r[i]) for i in told if r[i] != n))
+                 for r in rows if _called(n := _name(r, rows, told)))
 
 _MEMBER = re.compile(r"(?:^|[,，]\s*|[고되며],?\s)(?P<name>[가-힣A-Za-z·\s]{2,24}?)(?:은|는|의\s경우(?:에는|는)?|인\s경우(?:에는|는)?|에게는|에는)\s(?P<cell>(?:(?![,，]|[고며]\s|되,).){2,16}?)(?=[,，]|[을를으]|[고며]\s|되,|$)")
 
@@ -49,19 +74,38 @@ def _of_series(sentence:str) -> tuple[Row, ...]:
     rows = tuple(Row(n, (k,), (("", c, q),)) for n, c in found if (k := name_pattern(n)) and (q := tuple(find_quantities(c))))
     return rows if len({tuple((q.dimension, q.unit) for q in r.cells[0][2]) for r in rows}) == 1 else ()
 
+_LINE = re.compile(r"[ \t]*(?:[①-⑳]|\d{1,2}[.)]|[가-하][.)]|[-*•○◦])?[ \t]*(?P<name>[가-힣A-Za-z0-9·ㆍ ]{2,20}?)(?:[ \t]*[:：][ \t]*|[ \t]+(?=\d{1,2}:\d{2}))(?P<cell>\S.{0,39}?)[ \t.]*$")
+
+def _of_lines(body:str) -> list[tuple[tuple[Row, ...], frozenset[str]]]:
+    "The lists of lines with a label: '1. 건의민원: 14일', '2. 고충민원: 7일', and their lines."
+    out, run = [], []
+    for line in [*re.split(r"\n|\s/\s", body), ""]:
+        if (m := _LINE.match(line)) and (k := _called(m["name"].strip())): run.append((m["name"].strip(), m["cell"], k))
+        elif line.strip() or len(out) == 0 or run:
+            if len(run) > 1 and len({n for n, *_ in run}) == len(run):
+                out.append((tuple(Row(n, (k,), (("", c, tuple(find_quantities(c))),) if re.search(r"\d", c) else (), () if re.search(r"\d", c) else (("", c),)) for n, c, k in run), frozenset(_flat(f"{n}{c}") for n, c, _ in run)))
+            run = []
+    return out
+
+def _flat(text:str) -> str: return re.sub(r"[\s:：.,]", "", text)
+
 # %% ../nbs/15_support_rows.ipynb #8e49085e
+def _rows(S:Source, p:int, rows, told, mine) -> Rows:
+    "Rows with what the passage says beside them; `told`: their own sentences, flat."
+    rest = [s for s, q in enumerate(S.of) if q == p and _flat(S.sents[s]) not in told]
+    return Rows(p, rows, tuple(q for s, q in mine if s in set(rest)), _flat(" ".join(S.sents[s] for s in rest)))
+
 @lru_cache(maxsize=256)
 def rows_of(S:Source) -> tuple[Rows, ...]:
-    "The tables and series of a context; the last 256 are remembered."
+    "The tables, lists and series of a context; the last 256 are remembered."
     out, numbers = [], {}
     for s, q in S.numbers: numbers.setdefault(S.of[s], []).append((s, q))
     for p, text in enumerate(S.texts):
         if S.deleted[p]: continue
         mine = numbers.get(p, [])
         body = statement(text[S.heads[p].rest_start:] if S.heads[p] else text)
-        for t in find_tables(body) if "|" in body else ():
-            told = {tell_row(t, r) for r in t.rows}
-            out.append(Rows(p, _of_table(t), tuple(q for s, q in mine if S.sents[s] not in told)))
+        for t in find_tables(body) if "|" in body else (): out.append(_rows(S, p, _of_table(t), {_flat(tell_row(t, r)) for r in t.rows}, mine))
+        for rows, told in _of_lines(body): out.append(_rows(S, p, rows, told, mine))
         for s in sorted({s for s, _ in mine}):
             if len(series := _of_series(S.sents[s])) > 1: out.append(Rows(p, series, tuple(q for k, q in mine if k != s)))
     return tuple(r for r in out if len(r.rows) > 1)
@@ -69,36 +113,84 @@ def rows_of(S:Source) -> tuple[Rows, ...]:
 # %% ../nbs/15_support_rows.ipynb #6f4643b8
 def _chosen(text:str, rows:Sequence[Row]) -> Row|None:
     "The one row that a claim names."
-    said = [(sum(bool(k.search(text)) for k in r.keys) if r.keys[0].search(text) else 0, r) for r in rows]
-    most = max(n for n, _ in said); best = [r for n, r in said if n == most]
-    if not most or len(best) > 1: return None
-    return None if any(n and r.name != best[0].name and r.name not in best[0].name for n, r in said) else best[0]
+    said = [(sum(bool(k.search(text)) for k in r.keys), r) for r in rows if r.keys[0].search(text)]
+    most = max((n for n, _ in said), default=0); best = [r for n, r in said if n == most]
+    if len(best) > 1: best = [b for b in best if all(r.name in b.name for r in best)]     # '3급' in '3급 이하'
+    if len(best) != 1: return None
+    return None if any(r.name != best[0].name and r.name not in best[0].name for _, r in said) else best[0]
+
+def _heading(text:str, heading:str) -> list[re.Match]:
+    return list(k.finditer(text)) if heading and (k := name_pattern(re.sub(r"[(（].*?[)）]", "", heading))) else []
 
 def _cells(text:str, q:Quantity, row:Row) -> list:
     "The cells that a value of a claim may be."
-    before = [(m.start(), c) for c in row.cells if c[0] and (k := name_pattern(re.sub(r"[(（].*?[)）]", "", c[0]))) for m in k.finditer(text) if m.start() < q.start]
+    before = [(m.start(), c) for c in row.cells for m in _heading(text, c[0]) if m.start() < q.start]
     return [max(before, key=lambda x: x[0])[1]] if before else list(row.cells)
 
 def _strangers(name:str, other:str, text:str) -> bool:
     "Does a claim say a word of another row's name that this row's has not?"
     return any(w in text for w in set(re.findall(r"[가-힣A-Za-z]{2,}", other)) - set(re.findall(r"[가-힣A-Za-z]{2,}", name)))
 
+_TO_VALUE = re.compile(r"(?:(?:의|에서의?)?\s?[가-힣]{0,10}(?:[은는이가을를]|으?로|의 경우(?:에는|는)?|에서는|에는|:))?\s?(?:(?!후|뒤|전|내|중|부터)[가-힣\d]{1,4}\s)?$")
+
+def _beside(text:str, q:Quantity, row:Row, cell) -> str:
+    "The other heading of the row under which a value stands, where the claim says it of one heading; '' where that is not certain."
+    at = [m.end() for m in _heading(text, cell[0]) if m.end() <= q.start]
+    if not at or not _TO_VALUE.match(text[at[-1]:q.start]): return ""
+    return next((c[0] for c in row.cells if c[0] and c[0] != cell[0] and not _heading(text, c[0]) and any(number_match(q, y) >= .95 for y in c[2])), "")
+
+# %% ../nbs/15_support_rows.ipynb #6f4643b9
+def _clocks(quantities) -> tuple: return tuple(v for q in quantities if q.dimension == "clock" for v in (q.value, q.upper) if v is not None)
+
+def _other_hours(text:str, quantities, row:Row, x:Rows) -> tuple[str, str]|None:
+    "From when to when, where another row has just that: '일직은 18:00부터 다음 날 09:00까지'."
+    if len(said := _clocks(quantities)) != 2: return None
+    mine = [(c, h) for c in row.cells if len(h := _clocks(c[2])) == 2]
+    first = min(q.start for q in quantities if q.dimension == "clock"); last = max(q.end for q in quantities if q.dimension == "clock")
+    if len(mine) != 1 or mine[0][1] == said or set(said) & set(_clocks(x.elsewhere)) or not any(0 <= first - m.end() <= 2*NEXT for m in row.keys[0].finditer(text)): return None
+    home = next((r.name for r in x.rows if r is not row for c in r.cells if _clocks(c[2]) == said), "")
+    return (text[first:last], f"{quoted(text[first:last], '은')} {home}의 값입니다. {with_josa(row.name, '은')} {quoted(mine[0][0][1], '이라')}고 합니다") if home and not _strangers(row.name, home, text) else None
+
+_PASSED = re.compile(r"[,;]\s|끝나|끝난|지나|지난|마치|마친|\s(?:후|뒤|이후|다음)(?:에|로|\s)")      # another thing is told of, or what comes after
+
+def _other_value(text:str, quantities, row:Row, x:Rows) -> tuple[str, str]|None:
+    for q in quantities[:40]:
+        named = [m.end() for m in row.keys[0].finditer(text) if m.end() <= q.start]
+        if not named or _PASSED.search(text[named[-1]:q.start]): continue
+        cells = _cells(text, q, row)
+        if q.start - named[-1] > NEXT and not (len(cells) == 1 and cells[0][0]): continue
+        mine = [y for c in cells for y in c[2] if comparable_unit(q, y)]
+        if not mine or any(y is not q and comparable_unit(q, y) for y in quantities) or any(number_match(q, y) >= .8 for y in (*mine, *x.elsewhere)): continue
+        one = len(cells) == 1 and cells[0][0]
+        homes = [r.name for r in x.rows if r is not row for c in r.cells if (not one or c[0] == cells[0][0]) and any(number_match(q, y) >= .95 for y in c[2])]
+        beside = _beside(text, q, row, cells[0]) if one else ""
+        if beside or homes and not any(_strangers(row.name, h, text) for h in homes):
+            return q.text, f"{quoted(q.text, '은')} {beside or homes[0]}의 값입니다. {with_josa(f'{row.name}의 {one}' if one else row.name, '은')} {quoted(mine[0].text, '이라')}고 합니다"
+
+_TURNED = re.compile(r"없|않|아니|아닌|못|안\s|말고|제외|불가|금지|대신|달리|면제|외에|[?？]")
+
+def _other_word(text:str, row:Row, x:Rows) -> tuple[str, str]|None:
+    "A cell of words that is another row's, or under another heading of the row, said as a whole after the row's name."
+    named = max((m.end() for m in row.keys[0].finditer(text)), default=0)
+    if not row.words or _TURNED.search(text) or len(text) > 100: return None
+    def said(w): return next((m for m in re.finditer(r"(?<![가-힣])" + r"\s?".join(map(re.escape, w.replace(" ", ""))) + r"(?=[을를]|으?로|입니|이[다며고어]|[.]|\s(?:처분|이용|제출))", text) if m.start() >= named), None) if 2 <= len(w.replace(" ", "")) <= 20 and re.search("[가-힣]", w) else None
+    under = [h for h, _ in row.words if _heading(text, h)]
+    for k, (h, w) in enumerate(row.words):
+        if len(under) == 1 and h != under[0]: continue
+        own = _flat(w)
+        if not own or own in _flat(text): continue
+        pairs = [(h2, w2) for h2, w2 in row.words if h in under and h2 != h and _heading(text, h)] or [(r.name, r.words[k][1]) for r in x.rows if r is not row and len(r.words) > k and r.words[k][0] == h]
+        for home, w2 in pairs:
+            if _flat(w2) in own or own in _flat(w2) or any(_flat(w2) in _flat(v) for _, v in (*((h3, v) for h3, v in row.words if h3 != home),)) or _flat(w2) in x.around or _flat(w2) in _flat(row.name) or not (m := said(w2)): continue
+            if not _PASSED.search(text[named:m.start()]) and not _strangers(row.name, home, text.replace(m[0], " ")): return m[0], f"{quoted(m[0], '은')} {home}에 적힌 것입니다. {with_josa(f'{row.name}의 {h}' if h in under else row.name, '은')} {quoted(w, '이라')}고 합니다"
+
+# %% ../nbs/15_support_rows.ipynb #6f4643ba
 def other_row(text:str, quantities:Sequence[Quantity], S:Source, passages     # those that the claim leans on
              ) -> tuple[str, str]|None:
     "(the value as the claim writes it, the Korean reason) where a claim gives a row the value of another; None where nothing is certain."
-    for x in rows_of(S) if quantities else ():
+    for x in rows_of(S):
         if x.passage not in passages or not (row := _chosen(text, x.rows)): continue
-        for q in quantities[:40]:
-            named = [m.end() for m in row.keys[0].finditer(text) if m.end() <= q.start]
-            if not named or re.search(r"[,;]\s", text[named[-1]:q.start]): continue
-            cells = _cells(text, q, row)
-            if q.start - named[-1] > NEXT and not (len(cells) == 1 and cells[0][0]): continue
-            mine = [y for c in cells for y in c[2] if comparable_unit(q, y)]
-            if not mine or any(y is not q and comparable_unit(q, y) for y in quantities) or any(number_match(q, y) >= .8 for y in (*mine, *x.elsewhere)): continue
-            homes = [r.name for r in x.rows if r is not row for c in r.cells if (len(cells) > 1 or c[0] == cells[0][0]) and any(number_match(q, y) >= .95 for y in c[2])]
-            if homes and not any(_strangers(row.name, h, text) for h in homes):
-                what = f"{row.name}의 {cells[0][0]}" if len(cells) == 1 and cells[0][0] else row.name
-                return q.text, f"{quoted(q.text, '은')} {homes[0]}의 값입니다. {with_josa(what, '은')} {quoted(mine[0].text, '이라')}고 합니다"
+        if found := _other_hours(text, quantities, row, x) or _other_value(text, quantities, row, x) or _other_word(text, row, x): return found
     return None
 
 def comparable_unit(q:Quantity, y:Quantity) -> bool: "Are they values of one kind, in one unit?"; return q is y or q.dimension.partition(":")[0] == y.dimension.partition(":")[0] and q.unit == y.unit
