@@ -145,6 +145,7 @@ def _rule(at:Standing, S:Source, where:frozenset[int]) -> tuple[str, str]|None:
     if why := denied_exception(at, S): return "condition", why
     return ("entity", why) if (why := other_role(at, S) or other_recipient(at, S) or other_holder(at, S)) else None
 
+# %% ../nbs/15_support_claims.ipynb #6596a9a5
 @lru_cache(maxsize=512)
 def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...], tuple[str, str]|None]:
     "What one claim shows by itself, wherever it stands in an answer."
