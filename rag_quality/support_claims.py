@@ -146,7 +146,8 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
     if signs["copied"]: return at, signs, absent_contacts(c.text, S), found, "", ""
     other = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near})
-    value = other[1] if other else other_sentence(r, S, where or {n[1] for n in at.near[:1]}) or other_frequency(r.text, at, S)
+    spoken = " ".join(x.text for x, source in c.cites if not source)
+    value = other[1] if other else other_sentence(r, S, (where or {n[1] for n in at.near[:1]}) | ({n[1] for n in at.near} if spoken else set()), spoken) or other_frequency(r.text, at, S)
     return at, signs, absent_contacts(c.text, S), found, value, other_role(at, S)
 
 def _one(c:Cited, S:Source, seen:dict) -> Checked:
