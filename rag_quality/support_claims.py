@@ -137,11 +137,12 @@ _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)
 _KIND = {"unit": "number", "bound": "number"}
 _GONE = re.compile(r"\W*(?:[은는이가]\s)?(?:이미\s|현재\s)?삭제(?:된|되었|됐|되어)[가-힣]*(?:\s(?:조문|조항|규정|상태)[가-힣]*)?\W*")     # '제7조는 삭제된 조문입니다', without its citation
 
-def _rule(at:Standing, S:Source, where:frozenset[int]) -> tuple[str, str]|None:
+def _rule(c:Cited, at:Standing, S:Source, where:frozenset[int]) -> tuple[str, str]|None:
     "The first of the rules that ring rarely and are right: (kind of fault, why)."
-    r = at.r; row = other_row(r.text, r.quantities, S, where | {n[1] for n in at.near})
+    spoken, near = " ".join(x.text for x, source in c.cites if not source), {n[1] for n in at.near}          # '제10조제2호에 따른 휴직은'
+    r = at.r; row = other_row(r.text, r.quantities, S, where | near)
     if row: return "number", row[1]
-    if why := other_sentence(r, S, where or {n[1] for n in at.near[:1]}) or other_limit(at, S) or other_frequency(r.text, at, S): return "number", why
+    if why := other_sentence(r, S, (where or {n[1] for n in at.near[:1]}) | (near if spoken else set()), spoken) or other_limit(at, S) or other_frequency(r.text, at, S): return "number", why
     if why := denied_exception(at, S): return "condition", why
     return ("entity", why) if (why := other_role(at, S) or other_recipient(at, S) or other_holder(at, S)) else None
 
@@ -151,14 +152,14 @@ def _looked_at(c:Cited, S:Source) -> tuple[Standing, dict[str, float], tuple[str
     "What one claim shows by itself, wherever it stands in an answer."
     text = plain_months(c.text[:1500]); context = c.claim.context[:200]
     r = read(f"{context} {text}".strip() if context and context not in text else text)
-    whole = copied(c.sentence, S)
+    whole, said = copied(c.sentence, S), c
     if whole: c = replace(c, cites=tuple(x for x in c.cites if x[1]))          # the other articles are the copied sentence's own references
     cites, where = cite_signs(c, S)
     gone = {S.deleted[p] for p in where} if _GONE.fullmatch(c.text) else set(); at = stand(r, S, where)
     signs = {**content_signs(at, S), **number_signs(at, S), **name_signs(at, S), **mark_signs(r, [S.reads[s] for s in at.sents]), **talk_signs(c.text, S), **state_signs(at, S), **bound_numbers(at, S), **bound_clauses(at, S), **cites, **elsewhere_signs(at, S, where), **fault_signs(r.text[:600], [S.texts[p] for p in dict.fromkeys([*sorted(where), *(n[1] for n in at.near)])][:2]), "meta": float(bool(_META.search(c.text))), "copied": float(gone == {True} or not cites["cite_abs"] and (copied(c.claim.text, S, where) or whole and copied(c.sentence, S, where)))}
     found = compare(r.text, " ".join(S.sents[s] for s in at.near[0][2])) if at.near and len(r.text) < 600 else ()
     signs |= {f"d_{k}": float(any(_KIND.get(d.kind, d.kind) == k for d in found)) for k in ("number", "negation", "modality", "exception", "name", "condition")}
-    rule = None if signs["copied"] else ("article", "삭제된 조문이 아닙니다") if gone == {False} else _rule(at, S, where)
+    rule = None if signs["copied"] else ("article", "삭제된 조문이 아닙니다") if gone == {False} else _rule(said, at, S, where)
     return at, signs, absent_contacts(c.text, S), found, rule
 
 def _one(c:Cited, S:Source, seen:dict) -> Checked:

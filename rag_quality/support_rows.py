@@ -167,6 +167,7 @@ def _other_value(text:str, quantities, row:Row, x:Rows) -> tuple[str, str]|None:
         if beside or homes and not any(_strangers(row.name, h, text) for h in homes):
             return q.text, f"{quoted(q.text, '은')} {beside or homes[0]}의 값입니다. {with_josa(f'{row.name}의 {one}' if one else row.name, '은')} {quoted(mine[0].text, '이라')}고 합니다"
 
+# %% ../nbs/15_support_rows.ipynb #6f4643bb
 _TURNED = re.compile(r"없|않|아니|아닌|못|안\s|말고|제외|불가|금지|대신|달리|면제|외에|[?？]")
 
 def _other_word(text:str, row:Row, x:Rows) -> tuple[str, str]|None:

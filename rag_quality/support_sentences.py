@@ -6,10 +6,12 @@
 __all__ = ['HOME', 'other_sentence']
 
 # %% ../nbs/15_support_sentences.ipynb #3eb56310
+import re
 from collections.abc import Collection
 from functools import lru_cache
 
 from .particles import quoted
+from .quantities import Quantity, find_quantities
 from .reading import Reading, read
 from .support_match import number_match
 from .support_parts import Source, read_source
@@ -20,6 +22,7 @@ HOME = .75     # share of the claim's words that the sentence of its value has a
 _NOUNS = ("NNG", "NNP", "XSN", "SL")
 _COMMON = frozenset("경우 기간 때 날 사람 사항 이내 이상 이하 초과 미만 다음 해당 신청 제출 승인 허가 결정 처리 규정 각각 정도 최대 최소 한도 범위 시간 퍼센트 학점 학기".split())     # these tell no case
 _LIGHT = frozenset("쓰 나오 받 내 되 하 있 없 쉬 가 오 주 넘 지나 보 들 정하 드리 이르 따르 위하 의하 대하 가능하 필요하 사용하 좋 많 적 같".split())
+_REFERENCE = re.compile(r"제\d+조(?:의\d+)?(?:제\d+항)?제\d+호|제\d+조(?:의\d+)?제\d+항|(?<![조항\d])제\d+[항호]")
 
 @lru_cache(maxsize=4096)
 def _words(text:str) -> tuple[frozenset[str], frozenset[str]]:
@@ -28,23 +31,79 @@ def _words(text:str) -> tuple[frozenset[str], frozenset[str]]:
     nouns = frozenset(f for f, tag in forms if tag in _NOUNS and len(f) > 1 and f not in _COMMON)
     return nouns, frozenset(f for f, _ in forms)
 
-def other_sentence(r:Reading, S:Source, passages:Collection[int]      # a claim as read; the passages that it leans on
+def _said(nouns, words) -> frozenset: return nouns | {w for w in words if w not in _LIGHT and w not in _COMMON and len(w) > 1}
+
+@lru_cache(maxsize=4096)
+def _references(text:str) -> frozenset[str]: return frozenset(_REFERENCE.findall(re.sub(r"\s", "", text))) if "제" in text else frozenset()
+
+def _is_so(s:str) -> str: return f"조문은 “{s[:80]}”{'' if len(s) <= 80 else ' …'}라고 합니다"
+
+# %% ../nbs/15_support_sentences.ipynb #3e784adf
+_AND = re.compile(r"[,，]\s|(?<=[가-힣][고며되나])\s")
+_EVERY = re.compile(r"\d+\s?(?:시간|분|일|주|개월|년)(?=마다)")
+
+@lru_cache(maxsize=4096)
+def _pieces(sentence:str) -> tuple[tuple[str, tuple[Quantity, ...]], ...]:
+    "The parts of a sentence that have a value each, with their quantities ('3시간마다' is one of three hours)."
+    ends = [m.end() for m in _AND.finditer(sentence)] if len(find_quantities(sentence)) > 1 else []
+    return tuple((p, (*found, *_every(p, found))) for a, b in zip([0, *ends], [*ends, len(sentence)]) if (p := sentence[a:b]) and (found := find_quantities(p))) if ends else ()
+
+def _every(text:str, found) -> tuple[Quantity, ...]: return tuple(q for m in _EVERY.finditer(text) for q in find_quantities(m[0]) if not any(comparable_unit(q, y) and q.value == y.value for y in found))
+
+def _case(text:str, quantities, q:Quantity) -> frozenset[str]:
+    "What tells the case of a value: nouns, and the values of other kinds ('50억원 이상의 공사')."
+    return _words(text)[0] | {f"{y.dimension}{y.value}{y.bound}{y.upper}{y.upper_bound}" for y in quantities if not comparable_unit(q, y) and y.dimension != "count:회"}
+
+_AFTER = re.compile(r"끝나|끝난|지나[면서고]|지난\s?[후뒤]|마치|마친|\s(?:후|뒤|이후)(?:에|\s)")
+
+@lru_cache(maxsize=1024)
+def _all_words(S:Source, p:int) -> frozenset[str]: return frozenset().union(*(_words(x)[1] for x, k in zip(S.sents, S.of) if k == p))
+
+def _parted(x:str, ys, q:Quantity) -> tuple[frozenset[str], frozenset[str]]:
+    "The case before a value, and the words of content after it."
+    at = max(x.rfind(y.text) + len(y.text) for y in ys if comparable_unit(q, y))
+    return _case(x[:at], ys, q), frozenset(w for w in _words(x[at:])[1] if w not in _LIGHT)
+
+def _other_piece(r:Reading, S:Source, passages:Collection[int], quantities) -> str:
+    "Two cases of one predicate in a sentence: '해임된 날부터 3년, 파면된 날부터 5년'."
+    if len(r.text) > 120 or _AFTER.search(r.text): return ""
+    said = _said(*_words(r.text))
+    for s, p in enumerate(S.of):
+        if p not in passages or len(pieces := _pieces(S.sents[s])) < 2: continue
+        for q in reversed(quantities):
+            like = [(_parted(x, ys, q), max(m)) for x, ys in pieces if (m := [number_match(q, y) for y in ys if comparable_unit(q, y)])]
+            home = [i for i, (_, m) in enumerate(like) if m >= .95]
+            if len(home) != 1 or sum(comparable_unit(q, y) for y in quantities) > 1 or any(k != s and S.of[k] == p and comparable_unit(q, y) and number_match(q, y) >= .8 for k, y in S.numbers): continue
+            mine, (its, tail) = _case(r.text, quantities, q), like[home[0]][0]
+            if not said <= _all_words(S, p): continue
+            for i, ((case, after), m) in enumerate(like):
+                first, second = (tail, after) if home[0] < i else (after, tail)
+                if m < .8 and (not first or first == second) and mine & (case - its) and not mine & (its - case): return f"{quoted(q.text, '은')} 다른 경우의 값입니다. {_is_so(S.sents[s])}"
+    return ""
+
+# %% ../nbs/15_support_sentences.ipynb #3e784ae0
+def other_sentence(r:Reading, S:Source, passages:Collection[int],     # a claim as read; the passages that it leans on
+                   cited:str=""      # the articles that it speaks of ('제10조제2호에 따른'), where its text is without them
                   ) -> str:
     "Why a value is that of another case of the same article, in Korean; '' where nothing is certain."
     if not r.quantities: return ""
-    nouns, words = _words(r.text); said = nouns | {w for w in words if w not in _LIGHT and w not in _COMMON and len(w) > 1}; flat = r.text.replace(" ", "")
+    there = [(s, q) for s, q in S.numbers if S.of[s] in passages]
+    refs = _references(f"{cited} {r.text}"); refs = refs & frozenset().union(*(_references(S.sents[s]) for s, _ in there)) if refs else refs
+    nouns, words = _words(r.text); nouns = nouns | refs; words = words | refs
+    said = _said(nouns, words); flat = r.text.replace(" ", "") + "".join(refs)
+    def of(s): return tuple(x | _references(S.sents[s]) for x in _words(S.sents[s])) if refs else _words(S.sents[s])
     for p in passages:
-        there = [(s, q) for s, q in S.numbers if S.of[s] == p]
         title = _words(S.sents[S.titles[p]])[1] if p in S.titles else frozenset()
         for q in r.quantities[:20]:
-            alike = [(s, y, number_match(q, y)) for s, y in there if comparable_unit(q, y)]
+            alike = [(s, y, number_match(q, y)) for s, y in there if S.of[s] == p and comparable_unit(q, y)]
             homes = {s for s, _, m in alike if m >= .95}
             if not homes or any(m >= .8 and s not in homes for s, _, m in alike): continue
-            home_nouns, home_words = (frozenset().union(*(_words(S.sents[s])[k] for s in homes)) for k in (0, 1))
+            if refs and not all(_references(S.sents[s]) for s in homes): continue
+            home_nouns, home_words = (frozenset().union(*(of(s)[k] for s in homes)) for k in (0, 1))
             for s, y, _ in alike:
                 if s in homes or any(comparable_unit(x, y) and number_match(x, y) >= .8 for x in r.quantities): continue
-                its_nouns, its_words = _words(S.sents[s])
+                its_nouns, its_words = of(s)
                 only = {w for w in its_nouns - home_words - title if w in nouns}
                 if not only or any(w in flat and not any(w in o for o in only) for w in home_nouns - its_words - title): continue
-                if said <= its_words | title and len(said & (home_words | title)) <= HOME*len(said): return f"{quoted(q.text, '은')} 다른 경우의 값입니다. 조문은 “{S.sents[s][:80]}”{'' if len(S.sents[s]) <= 80 else ' …'}라고 합니다"
-    return ""
+                if said <= its_words | title and len(said & (home_words | title)) <= HOME*len(said): return f"{quoted(q.text, '은')} 다른 경우의 값입니다. {_is_so(S.sents[s])}"
+    return _other_piece(r, S, passages, (*r.quantities[:20], *_every(r.text, r.quantities)))
