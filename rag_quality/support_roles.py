@@ -23,14 +23,62 @@ def acts_of(text:str) -> tuple[tuple[Name, str, str], ...]:
     "(who, the kind of act, as written) of each approval, decision or recommendation that a text gives to a post, a body or an office."
     return tuple((n, _ONE.get(m[1], m[1]), m[1]) for n in find_names(text) if n.kind in ("post", "body", "office") and (m := _ACT.match(text, n.end)))
 
+# %% ../nbs/15_support_roles.ipynb #45928bcb
+_HOLD = re.compile(r"[이가]\s(?:되|된|됩|돼|맡|겸)|(?:으로|로)\s(?:한다|하고|하며|하되|합니다|해요|하여)|[이가]\s(?:직접\s)?(임명|위촉|지명|선임)[하한합해]")
+_OF_ROLE = re.compile(r"([가-힣]{2,12}(?<=[장원사관자인]))[은는]\s(?:[가-힣·ㆍ\s]{0,16}?(?:중에서|가운데|에서)\s)?$")
+_IS_ROLE = re.compile(r"[이가은는]\s([가-힣]{2,12}(?<=[장원사관자인]))[이가을를]\s(?:되|된|됩|돼|맡|겸)")
+
+@lru_cache(maxsize=4096)
+def _holders(text:str) -> tuple[tuple[str, str, Name], ...]:
+    "(role, '' for who holds it or how one is put into it, who): '위원장은 경영본부장이 되고'."
+    out = []
+    for n in find_names(text) if re.search(r"[되된됩돼맡겸]|[로]\s[하한합해]|임명|위촉|지명|선임", text) else ():
+        if n.kind != "post": continue
+        if (m := _HOLD.match(text, n.end)) and (r := _OF_ROLE.search(text[:n.start])): out.append((r[1], "임명" if m[1] else "", n))
+        elif m := _IS_ROLE.match(text, n.end): out.append((m[1], "", n))
+    return tuple(out)
+
+_TO = re.compile(r"\s?(?:에게|께|한테|에|으로|로)(?:만|도)?\s(?:[^.,]{0,30}?[을를]\s|[^.,]{0,16}?\s)?(제출|신청|접수|신고|보고|통보|통지|알[려리]|제시|반납|요청|청구|회부|이송|[내낸낼](?=[야면어려고]|\s|$|ㅂ|니|는)|냅니다|내야)")
+_HANDED = re.compile("제출|신청|접수|내|낸|낼|냅")
+_DESK = re.compile(r"(?:학과|과)\s?사무실$|^학과$")      # one desk
+
+@lru_cache(maxsize=4096)
+def _recipients(text:str) -> tuple[tuple[Name, bool], ...]:
+    "(who or where, is it handed in?) of what a text has handed in, told or asked."
+    if not _TO.search(text): return ()
+    return tuple((n, bool(_HANDED.match(m[1]))) for n in find_names(text) if n.kind in ("post", "body", "office") and (m := _TO.match(text, n.end)))
+
+# %% ../nbs/15_support_roles.ipynb #45928bcc
+def _near(at:Standing, S:Source, passages, of) -> tuple[list, list]:
+    "What the leaning sentences say, and what their passages say, too."
+    near = [a for s in at.sents for a in of(S.sents[s])]
+    return near, [*near, *(a for s, p in enumerate(S.of) if p in passages for a in of(S.sents[s]))]
+
+def _other_holder(at:Standing, S:Source, passages) -> str:
+    for role, act, who in _holders(at.r.text) if at.cover(at.near[0][3]) >= .5 else ():
+        same = [(y, s) for s, p in enumerate(S.of) if p in passages for r, k, y in _holders(S.sents[s]) if (r, k) == (role, act)]
+        if not same or re.search(r"않|아니|아닌|없|못", at.r.text) or any(same_name(who, y) is not False or who.head in ("부서장", "기관장", "책임자") or y.head in ("부서장", "기관장", "책임자") for y, _ in same): continue
+        if any(re.search(rf"{role}[은는][^,.]*{re.escape(who.text)}[^,.]*{re.escape(y.text)}", S.sents[s]) for y, s in same): continue
+        return f"{with_josa(role, '은')} {quoted(who.text, '이')} 아니라 {quoted(same[0][0].text, '이')} {'맡습니다' if not act else '정합니다'}"
+    return ""
+
+def _other_desk(at:Standing, S:Source, passages) -> str:
+    mine = [n for n, handed in _recipients(at.r.text) if handed and at.cover(at.near[0][3]) >= .5]
+    near, all_ = _near(at, S, passages, _recipients) if mine else ([], [])
+    for who in mine:
+        here = [y for y, handed in near if handed]
+        if not here or any(same_name(who, y) is not False for y, _ in all_) or any(who.head in y.text or y.text in who.text or _DESK.search(who.text) and _DESK.search(y.text) for y in here): continue
+        return f"{quoted(who.text, '이')} 아니라 '{here[0].text}'{'에게' if here[0].kind == 'post' else '에'} 낼 것입니다: 받는 이나 곳이 다릅니다"
+    return ""
+
+# %% ../nbs/15_support_roles.ipynb #45928bcd
 def other_role(at:Standing, S:Source) -> str:
     "Why a claim gives an act to the wrong one, in Korean; '' where nothing is certain."
     mine = acts_of(at.r.text) if at.near else ()
-    if not mine: return ""
-    near, passages = [a for s in at.sents for a in acts_of(S.sents[s])], {n[1] for n in at.near}
-    all_ = [*near, *(a for s, p in enumerate(S.of) if p in passages for a in acts_of(S.sents[s]))]
+    passages = {n[1] for n in at.near}
+    near, all_ = _near(at, S, passages, acts_of) if mine else ([], [])
     for who, act, word in mine:
         here = [y for y, k, _ in near if k == act]
         if not here or any(same_name(who, y) is not False for y, *_ in all_) or any(who.head in y.text or y.text in who.text for y in here): continue
         return f"{quoted(who.text, '이')} 아니라 {quoted(here[0].text, '이')} 할 일입니다: {with_josa(word, '을')} 맡은 이가 다릅니다"
-    return ""
+    return (_other_holder(at, S, passages) or _other_desk(at, S, passages)) if at.near else ""
