@@ -23,7 +23,7 @@ from .support_frequency import other_frequency
 from .support_limits import denied_exception, other_limit
 from .support_marks import MARKS, mark_signs
 from .support_parts import Source, places, plain_months
-from .support_roles import other_holder, other_recipient, other_role
+from .support_roles import other_role
 from .support_rows import other_row
 from .support_sentences import other_sentence
 from .support_signs import absent_contacts, content_signs, dropped_signs, name_signs, number_signs, state_signs, talk_signs
@@ -144,7 +144,7 @@ def _rule(c:Cited, at:Standing, S:Source, where:frozenset[int]) -> tuple[str, st
     if row: return "number", row[1]
     if why := other_sentence(r, S, (where or {n[1] for n in at.near[:1]}) | (near if spoken else set()), spoken) or other_limit(at, S) or other_frequency(r.text, at, S): return "number", why
     if why := denied_exception(at, S): return "condition", why
-    return ("entity", why) if (why := other_role(at, S) or other_recipient(at, S) or other_holder(at, S)) else None
+    return ("entity", why) if (why := other_role(at, S)) else None
 
 # %% ../nbs/15_support_claims.ipynb #6596a9a5
 @lru_cache(maxsize=512)

@@ -156,7 +156,7 @@ _PASSED = re.compile(r"[,;]\s|끝나|끝난|지나|지난|마치|마친|\s(?:후
 def _other_value(text:str, quantities, row:Row, x:Rows) -> tuple[str, str]|None:
     for q in quantities[:40]:
         named = [m.end() for m in row.keys[0].finditer(text) if m.end() <= q.start]
-        if not named or _PASSED.search(text[named[-1]:q.start]): continue
+        if not named or _PASSED.search(text[named[-1]:q.start]) or re.match(r"한\s?번에", text[q.start:]): continue
         cells = _cells(text, q, row)
         if q.start - named[-1] > NEXT and not (len(cells) == 1 and cells[0][0]): continue
         mine = [y for c in cells for y in c[2] if comparable_unit(q, y)]

@@ -54,7 +54,7 @@ def _case(text:str, quantities, q:Quantity) -> frozenset[str]:
     "What tells the case of a value: nouns, and the values of other kinds ('50억원 이상의 공사')."
     return _words(text)[0] | {f"{y.dimension}{y.value}{y.bound}{y.upper}{y.upper_bound}" for y in quantities if not comparable_unit(q, y) and y.dimension != "count:회"}
 
-_AFTER = re.compile(r"끝나|끝난|지나[면서고]|지난\s?[후뒤]|마치|마친|\s(?:후|뒤|이후)(?:에|\s)")
+_AFTER = re.compile(r"끝나|끝난|지나[면서고]|지난\s?[후뒤]|마치|마친|으로부터|\s(?:후|뒤|이후)(?:에|\s)")
 
 @lru_cache(maxsize=1024)
 def _all_words(S:Source, p:int) -> frozenset[str]: return frozenset().union(*(_words(x)[1] for x, k in zip(S.sents, S.of) if k == p))
