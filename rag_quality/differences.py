@@ -139,7 +139,7 @@ def quantity_differences(a:Reading, b:Reading, m:Match, context:np.ndarray) -> l
         if _set_apart(a, x) != _set_apart(b, y): continue
         if not comparable(x, y) and m.cover < (.45 if alone else .6) or (x.upper is None) != (y.upper is None) and m.cover < .75: continue
         used[0].add(i); used[1].add(j)
-        found.append(Difference(kind, x.text, y.text, f"{_NAMED[kind]} 다릅니다: '{x.text}' ↔ '{y.text}'"))
+        found.append(Difference(kind, x.text, y.text, f"{_NAMED[kind]} 다릅니다: '{x.told}' ↔ '{y.told}'"))
     return found
 
 # %% ../nbs/07_differences.ipynb #cfd5e71a

@@ -121,7 +121,7 @@ def bound_numbers(at:Standing, S:Source) -> dict[str, float]:
 # %% ../nbs/15_support_bound.ipynb #aec3b9a1
 def rival_number(at:Standing, S:Source) -> tuple[str, str]|None:
     "The quantity of a claim that another of the context outdoes most, and that other one, as written."
-    found = [(rival - home, q.text, y.text + "음"*y.text.endswith("없")) for q, light, _, home, rival, y in _numbers(at, S) if y is not None and light == 1 and rival - home > .05]
+    found = [(rival - home, q.text, y.told) for q, light, _, home, rival, y in _numbers(at, S) if y is not None and light == 1 and rival - home > .05]
     return max(found)[1:] if found else None
 
 # %% ../nbs/15_support_bound.ipynb #36b07271

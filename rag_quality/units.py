@@ -118,3 +118,5 @@ class Quantity:
     upper_bound: str = ""        # of a range: '<=' or '<'
     side: str = ""               # '전' or '후' of some moment
     per: str = ""                # '1개월', '7일', '1명', '4.5만점'
+    @property
+    def told(self) -> str: "The text as it can be quoted: '1년을 넘을 수 없음' of '1년을 넘을 수 없다'."; return self.text + "음"*self.text.endswith("없")
