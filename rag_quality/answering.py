@@ -11,7 +11,7 @@ __all__ = ['HINTS', 'finished', 'with_terms', 'answer_named', 'would_answer', 'A
 # %% ../nbs/18_answering.ipynb #59cbd506
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property
 
 from .answering_loop import Attempt, generate_answer_with_validation, generate_answer_with_validation_sync
 from .asked_article import named_articles, whole_article
@@ -53,8 +53,6 @@ def _speaks_of(word:str, scorer, passages:Sequence[Passage]) -> bool:
     said = bool(words.count([word])[0]) if words is not None else any(word in words_of(p.full_text).forms for p in passages)
     return said or len(word) > 3 and any(word in p.text for p in passages)         # a name may be several morphemes
 
-@lru_cache(maxsize=4)
-def _title_words(titles:tuple[str, ...]) -> frozenset[str]: return frozenset(w for t in titles for w in content_morphemes(t))
 
 HINTS = 5      # how many of the regulation's terms are looked for along with a colloquial question's own words
 
@@ -90,11 +88,14 @@ class Assistant:
         self.own, self.gate = own_names(passages), gate        # another university's matters are not ours
         self.options = dict(max_retries=max_retries, time_limit_s=time_limit_s, budget=budget)
 
+    @cached_property
+    def _title_words(self) -> frozenset[str]: return frozenset(w for p in self.passages for w in content_morphemes(p.title))
+
     def ask(self, query:str, history:Sequence=()) -> Answer:
         "One question answered, or refused with the reason; `history`: the turns before it, see `contextualize`."
         if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
         text = nfc(query).strip()[:2000]; text = contextualize(text, history).text if history else text
-        need = needs_retrieval(text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages), titled=lambda word: word in _title_words(tuple(p.title for p in self.passages)))
+        need = needs_retrieval(text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages), titled=lambda word: word in self._title_words)
         if self.gate and not need.needed: return talk_answer(text, need.kind, need.reason)
         if named := [self.passages[i] for i in named_articles(text, self.passages)[:self.k]]: return answer_named(text, named, self.filter, answerer=self.answerer, validator=self.validator, **self.options)
         found = self.search(text, max(self.k, 8)); hits = [p for p, _ in hits_of(found)]
