@@ -78,7 +78,7 @@ def clause_ends(text:str, toks) -> list[int]:
     for k, t in enumerate(toks):
         if any(a < t.start < b for a, b in shut): continue
         if t.tag == "EC" and k and (t.form in _STRONG or t.form in ("고", "는데", "ᆫ데", "은데")) and _splits_at(text, toks, k):
-            end = toks[k+1].end if toks[k+1].form == "," else next((b for a, b in shut if a == t.end), t.end)
+            end = toks[k+1].end if k+1 < len(toks) and toks[k+1].form == "," else next((b for a, b in shut if a == t.end), t.end)
             if text[end:end+1] == ",": end += 1
             cuts.append(end)
         elif t.form in ("다만", "단") and t.tag in ("MAJ", "MAG", "NNG", "MM") and k and text[t.end:t.end+1] == "," and toks[k-1].tag in ("SP", "EC", "SF"): cuts.append(t.start)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .core import ConfigError, load_config
-from .formality import Formality, Token, detect_formality, query_tokens
+from .formality import Formality, Token, detect_formality, query_tokens, token_at
 from .korean import nfc
 from .predicate import Predicate, final_predicate, last_word, render
 from .question import ask_for, yes_no_question
@@ -101,7 +101,7 @@ def is_marked(s:Sentence, p:Predicate|None, nxt:Sequence[Token], alone:bool) -> 
     if p is None: return alone or any(t.form == "?" for t in toks[-2:])
     form = toks[p.ending].form
     question = any(t.tag == "SF" and t.form == "?" for t in toks[-2:])
-    if not question and (toks[p.stem].tag == "VX" and toks[p.stem].form == "싶" or toks[p.stem].form == "같" and toks[p.stem-1].form in ("것", "거")): return False
+    if not question and (toks[p.stem].tag == "VX" and toks[p.stem].form == "싶" or toks[p.stem].form == "같" and token_at(toks, p.stem-1).form in ("것", "거")): return False
     if question and form == "고" and toks[p.stem].form in ("않", "못하") or question and form == "네": return False      # 묻지도 않고?: a complaint
     if any(t.tag == "SF" and t.form == "?" for t in toks[-2:]) and not form.endswith(_EXCLAIM): return True
     if alone and form in _SHORT: return not any(is_embedded(toks, k) and toks[k].form.endswith("지") for k in range(p.stem-1))      # -는지 머리가 복잡해
@@ -129,7 +129,7 @@ def circumstance(s:Sentence, p:Predicate|None) -> str:
     inner, layer = inner_layer(toks, p.stem)
     told = toks[p.ending].form in _ORDERS and (form != "어" or not any(t.tag == "JKS" or t.form in ("안", "못") for t in toks[:p.stem]))
     if layer == "give" and not p.past and told:
-        if s.lex("request").get(toks[inner].form) == "tell" and toks[inner-1].tag not in ("EC", "JKB", "JX", "MAG") and not any(t.form == "누구" for t in toks[:inner]): return s.phrase(inner)
+        if s.lex("request").get(toks[inner].form) == "tell" and token_at(toks, inner-1).tag not in ("EC", "JKB", "JX", "MAG") and not any(t.form == "누구" for t in toks[:inner]): return s.phrase(inner)
         return s.inflected(Predicate(inner, False, p.ending, p.stop), "ask") + " 달라는 요청"
     verb = toks[p.stem].tag in ("VV", "VX", "XSV")
     how = "order" if form in _TOLD and verb else "quote" if form.endswith(_QUOTED) or form in _TOLD else "intend" if verb and form.endswith(_MEANT) else ""
@@ -157,7 +157,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
         s, p = Sentence(text, part, lex, drop if careful else drop | _placed(part), swap, careful), final_predicate(part)
         nxt = toks[spans[n+1][0]:spans[n+1][1]] if n+1 < len(spans) else ()
         before = said[-1] if said and said[-1][2] else None
-        again = before and before[0] and p and (t := before[1].toks)[before[2].ending].form == part[p.ending].form and t[before[2].ending-1].form == part[p.ending-1].form and part[p.ending].form in _SHORT     # 오늘 주는 거야 내일 주는 거야
+        again = before and before[0] and p and (t := before[1].toks)[before[2].ending].form == part[p.ending].form and token_at(t, before[2].ending-1).form == part[p.ending-1].form and part[p.ending].form in _SHORT     # 오늘 주는 거야 내일 주는 거야
         if before and before[0] is None and is_check(s, p): before[0] = yes_no_question(*before[1:])[0]; reasons.append("'맞나요': 앞말을 확인함"); continue
         if before and last_word(part) < 4 and [t.form for k, t in enumerate(part) if k not in drop and t.tag[0] in "NVX"][:1] == ["가능"]:
             before[0] = before[1].inflected(before[2], "modify") + " 것이 가능한지"; reasons.append("'가능?': 앞말이 되는지 물음"); continue

@@ -9,7 +9,7 @@ __all__ = ['SHORT', 'COMING', 'is_manner', 'is_distant', 'stays', 'core_predicat
 import re
 from collections.abc import Sequence
 
-from .formality import Token, tokens
+from .formality import Token, token_at, tokens
 from .predicate import STEMS, Predicate, closed, last_word, predicate_at
 from .request import Sentence, inner_layer
 from .wh import Wh, find_wh
@@ -25,10 +25,10 @@ def is_distant(toks:Sequence[Token], w:Wh, stem:int, careful:bool=True) -> bool:
     start = w.stop + 2 * (w.kind == "how" and is_manner(toks, w.stop))
     while (inner := inner_layer(toks, stem))[1]: stem = inner[0]
     def parts(k, t):      # does the ending at `k` part the word from the predicate?
-        after, last = toks[k+1].form, toks[stem].form
-        if t.tag == "ETM": return not (toks[k-1].tag in ("VA", "XSA") and toks[k-1].form not in ("있", "없", "필요하", "가능하", "좋")
+        after, last = token_at(toks, k+1).form, toks[stem].form
+        if t.tag == "ETM": return not (token_at(toks, k-1).tag in ("VA", "XSA") and toks[k-1].form not in ("있", "없", "필요하", "가능하", "좋")
                                        or after in ("거", "것") and last in (("같",) if careful else ("같", "좋", "낫")))
-        if t.tag == "EC": return t.form not in joining and toks[k+1].tag != "VX" and (careful or last != "좋" or not t.form.endswith(("면", "야")))
+        if t.tag == "EC": return t.form not in joining and token_at(toks, k+1).tag != "VX" and (careful or last != "좋" or not t.form.endswith(("면", "야")))
         return t.tag == "EF"
     joining = ("게", "어", "아", "어다", *(() if careful else ("고", "러", "으러")))
     return any(parts(k, t) for k, t in enumerate(toks[start:stem], start))
@@ -45,15 +45,15 @@ def stays(s:Sentence, whs:Sequence[Wh], p:Predicate) -> bool:
     toks, w = s.toks, whs[-1]
     if any(is_distant(toks, x, p.stem, s.careful) for x in whs): return True
     before, t = toks[w.start-1] if w.start else None, toks[p.stem]
-    after = toks[w.stop]
+    after = token_at(toks, w.stop)
     if before and before.tag == "MAG" and before.form in _ABOUT: return True                                                    # 대략 얼마나 오르나
     if w.kind in ("count", "howmuch") and after.tag in ("NNG", "NNB") and after.form in _LIMITS: return True                     # 몇 명 안에 들어야
     if w.kind == "who" and w.josa in ("한테", "에게", "께") and t.form == "되": return True                                       # 누구에게 되나
     if w.kind in ("what", "which") and after.form == "더" and after.tag == "MAG": return True                                   # 뭐가 더 싼가
     if toks[w.start].form == "얼마나" and (t.tag == "VV" and t.form in _PAYS or t.tag == "VX" and toks[inner_layer(toks, p.stem)[0]].form in ("좋", "높", "크")): return True
-    if w.stop < p.stem and toks[w.stop].tag in ("XSN", "NNB") and w.kind in ("count", "howmuch"): return True                   # 몇 점대, 며칠 뒤
+    if w.stop < p.stem and after.tag in ("XSN", "NNB") and w.kind in ("count", "howmuch"): return True                   # 몇 점대, 며칠 뒤
     if w.kind == "how" and t.form in ("나오", "생기", "정해지", "바뀌", "다르"): return True                                      # 결과 어떻게 나왔나
-    if w.kind in ("count", "howmuch") and toks[w.stop].form in ("이상", "이하", "미만", "초과", "이내"): return True
+    if w.kind in ("count", "howmuch") and after.form in ("이상", "이하", "미만", "초과", "이내"): return True
     if w.kind == "what" and t.form == "나오" and before and before.tag == "NNG": return True                                    # 학식 뭐 나와
     if t.tag in ("VCP", "VV") and t.form in ("이", "하") and w.kind == "howmuch" and before and (before.tag == "MAG" or before.form in ("에", "는데", "ᆫ데", "데", "최대", "최소")): return True
     clause = any(x.tag == "EC" and x.form in ("면", "으면", "는데", "ᆫ데") for x in toks[:max(w.start-1, 0)])
@@ -98,22 +98,23 @@ def _pair(toks:Sequence[Token], stop:int) -> int | None:
 def in_place(s:Sentence, whs:Sequence[Wh], p:Predicate) -> tuple[str, str]:
     "A question whose words keep their places: only the ending becomes -는지, and 뭐 is written 무엇."
     toks = s.toks
-    compared = bool(whs) and whs[0].kind in ("what", "which") and toks[whs[0].stop].form in ("더", "낫")
+    compared = bool(whs) and whs[0].kind in ("what", "which") and token_at(toks, whs[0].stop).form in ("더", "낫")
     if compared and (k := _pair(toks, whs[0].start)) is not None: s.swap[k] = (name := s.swap.get(k, toks[k].form)) + ("과" if closed(name) else "와"); s.swap[whs[0].start-1] = s.swap.get(whs[0].start-1, toks[whs[0].start-1].form) + " 중"
     with_ = [k for k, t in enumerate(toks) if t.tag in ("JC", "JKB") and t.form in ("랑", "이랑", "하고", "와", "과")]
     if len(with_) > 1 and with_[-1] == whs[0].start-1 and whs[0].kind in ("what", "which"):                     # A랑 B랑 뭐가: A와 B 중 무엇이
         s.swap[with_[-1]] = " 중" if toks[p.stem].form != "다르" else "은" if closed(s.swap.get(with_[-1]-1, toks[with_[-1]-1].form)) else "는"
     for w in whs:
         i, j = w.start, w.start+1
-        nxt = toks[j].form if j < len(toks) else ""
+        following = token_at(toks, j)
+        nxt = following.form
         if toks[i].form == "뭔" and toks[i].tag == "MM": s.swap[i] = "무슨"
-        if toks[i].form == "어디" and nxt == "다" and toks[j].tag != "MAG": s.swap[j] = "에"
+        if toks[i].form == "어디" and nxt == "다" and following.tag != "MAG": s.swap[j] = "에"
         if w.kind == "what":
             s.swap[i] = "무엇"
-            if toks[j].tag == "VCP": continue
-            if toks[j].tag[0] == "J" and nxt in _AFTER_CONSONANT: s.swap[j] = _AFTER_CONSONANT[nxt]
-            elif toks[j].tag == "NNG" and nxt not in _SUBJECT and toks[j+1].form in ("있", "없", "이", "가", "을", "를"): s.swap[i] = "어떤"
-            elif toks[j].tag[0] in "VMN" or toks[j].tag == "XR": s.swap[i] += "이" if next((t.form for t in toks[j:] if t.tag[0] in "VX"), "") in _SUBJECT or nxt in _SUBJECT else "을" + " " * (toks[i].end == toks[j].start)
+            if following.tag == "VCP": continue
+            if following.tag[0] == "J" and nxt in _AFTER_CONSONANT: s.swap[j] = _AFTER_CONSONANT[nxt]
+            elif following.tag == "NNG" and nxt not in _SUBJECT and token_at(toks, j+1).form in ("있", "없", "이", "가", "을", "를"): s.swap[i] = "어떤"
+            elif following.tag[0] in "VMN" or following.tag == "XR": s.swap[i] += "이" if next((t.form for t in toks[j:] if t.tag[0] in "VX"), "") in _SUBJECT or nxt in _SUBJECT else "을" + " " * (toks[i].end == following.start)
     coming = toks[p.ending].form.removesuffix("요") in COMING and toks[p.stem].form not in ("있", "없", "되")
     return s.inflected(p, "future" if coming else "whether"), "의문사를 제자리에 둠"
 
@@ -127,7 +128,7 @@ def is_statement(s:Sentence, p:Predicate) -> bool:
 def is_dangling(text:str) -> bool:
     "Does an output end in what cannot close a noun phrase: a particle, an adverb, a question word, a connective?"
     if not _SUSPECT.search(text): return False          # most outputs: no need to analyse them
-    t = (toks := tokens(text))[-1]
+    t = token_at(toks := tokens(text), len(toks)-1)
     if t.tag == "JKB" and t.form in ("에서", "에게", "한테", "에", "으로", "로", "께"): return True
     if t.tag == "EC" and t.form in ("면", "으면", "는데", "ᆫ데", "은데", "어서", "고"): return True
     return t.form in ("언제쯤", "얼마나", "언제", "대략", "보통", "정확히") or any(a.form in _ASKED and a.form == b.form for a, b in zip(toks, toks[1:])) \

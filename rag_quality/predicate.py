@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .formality import Token
+from .formality import Token, token_at
 from .korean import shared_kiwi
 
 # %% ../nbs/02_korean_predicate.ipynb #738a31b4
@@ -67,7 +67,7 @@ def inflect(toks:Sequence[Token], p:Predicate, how:str  # whether -는지 | futu
            ) -> str:
     "The predicate with a new ending, as text."
     t = toks[p.stem]
-    active = _active(toks, p.stem) or t.tag == "VX" and t.form == "하" and toks[p.stem-1].tag == "EC" and toks[p.stem-1].form.endswith("려고")
+    active = _active(toks, p.stem) or t.tag == "VX" and t.form == "하" and token_at(toks, p.stem-1).tag == "EC" and toks[p.stem-1].form.endswith("려고")
     if t.form == "하" and p.stem > 1 and toks[p.stem-1].form == "ᆫ" and toks[p.stem-2].form == "기" and p.stem > 2 and toks[p.stem-3].tag in ("VA", "XSA", "VCP"): active = False      # 있긴 한가
     if t.tag in ("VA", "XSA") and t.form in ("필요하", "가능하"): active = False
     ending = {"whether": ("는지" if p.past or active else "ᆫ지", "EC"), "future": ("을지" if p.past else "ᆯ지", "EC"),

@@ -8,7 +8,7 @@ __all__ = ['noun_before', 'yes_no_question', 'noun_question', 'ask_for']
 # %% ../nbs/02_korean_question.ipynb #c2ba95d0
 from collections.abc import Sequence
 
-from .formality import Token
+from .formality import Token, token_at
 from .predicate import MARKS, Predicate, inflect, last_word, must, predicate_at, render
 from .request import EMBEDDED, Sentence, inner_layer, is_asking, is_embedded, peel_request, strip_josa, unwrap
 from .place import COMING, core_predicate, in_place, is_dangling, is_manner, is_statement, stays
@@ -30,7 +30,7 @@ def noun_before(toks:Sequence[Token], stem:int) -> int:
 # %% ../nbs/02_korean_question.ipynb #2b545112
 def _carried(toks:Sequence[Token], i:int, inner:int, layer:str) -> tuple[int, int, str]:
     "(start of the noun that carries the predicate, where it ends, its tail); -1 where none does."
-    t, before = toks[i], toks[i-1]
+    t, before = toks[i], token_at(toks, i-1)
     if t.form in ("하", "되", "시키") and before.tag == "NNG":
         if t.tag == "XSV" or t.tag == "XSA" and before.form in ("필요", "가능"): return noun_before(toks, i), i, " 여부"
         if t.tag == "VV" and t.form != "시키" and before.end < t.start: return noun_before(toks, i), i, " 여부"
@@ -49,7 +49,7 @@ def yes_no_question(s:Sentence, p:Predicate) -> tuple[str, str]:
     if k >= 0 and not coming:
         cut = {k-1} if k and (toks[k-1].tag in ("JKO", "JKS") or toks[k-1].tag == "JX") else set()
         return s.part(0, i, cut) + tail, f"예/아니요를 물음: '{tail.strip()}'"
-    if layer == "state" and not p.past and toks[inner].form.endswith(("지", "기", "히")) and toks[p.stem-1].form == "어":   # 정해져 있나: 정해졌는지
+    if layer == "state" and not p.past and toks[inner].form.endswith(("지", "기", "히")) and token_at(toks, p.stem-1).form == "어":   # 정해져 있나: 정해졌는지
         p = Predicate(inner, True, p.ending, p.stop)
     elif t.form == "있" and not p.past and layer != "can" and p.stem:
         n = p.stem-1 - (toks[p.stem-1].tag == "JKS")
@@ -74,7 +74,7 @@ def _nouns(s:Sentence, whs:Sequence[Wh], i:int, p:Predicate|None, light:bool) ->
     if "기한" in nouns and p is not None:
         t = toks[i]
         plain = t.tag == "VV" and not inner_layer(toks, i)[1] and not any(x.tag == "JKO" for x in toks[:i])
-        if plain and t.form in _LASTS or t.tag == "XSV" and toks[i-1].form in _LASTS: nouns[nouns.index("기한")] = "기간"
+        if plain and t.form in _LASTS or t.tag == "XSV" and token_at(toks, i-1).form in _LASTS: nouns[nouns.index("기한")] = "기간"
     return ["것", *(n for n in nouns if n != "것")] if "것" in nouns else nouns
 
 def _moved(s:Sentence, w:Wh, cut:set[int]) -> range | None:
@@ -103,7 +103,7 @@ def _carried_noun(s:Sentence, whs:Sequence[Wh], i:int, nouns:list[str], cut:set[
     toks = s.toks
     if toks[i].tag != "XSV" or toks[i].form not in ("하", "되") or not nouns or nouns[0] not in _COMPRESS: return None
     k = noun_before(toks, i)
-    if k < 0: k = i-1 if toks[i-1].tag == "NNG" and whs[-1].stop <= i-1 else -1
+    if k < 0: k = i-1 if token_at(toks, i-1).tag == "NNG" and whs[-1].stop <= i-1 else -1
     if k < 0: return None
     cut, m = set(cut), min(w.start for w in whs)
     if k and (toks[k-1].tag in ("JKO", "JKS") or toks[k-1].tag == "JX" and toks[k-1].form in ("은", "는")): cut.add(k-1)
@@ -114,7 +114,7 @@ def _relative(s:Sentence, whs:Sequence[Wh], i:int, p:Predicate, noun:str, cut:se
     "The predicate as a clause before the noun that is asked for."
     toks, t, w = s.toks, s.toks[i], whs[0]
     movable = not light and len(whs) == 1 and w.kind in ("what", "count", "howmuch") and (
-        w.kind != "what" or t.tag in ("VV", "VX") and w.josa not in ("가", "이") or toks[i-1].form == "필요")
+        w.kind != "what" or t.tag in ("VV", "VX") and w.josa not in ("가", "이") or token_at(toks, i-1).form == "필요")
     moved = _moved(s, w, cut) if movable else None
     cut = set(cut)
     if moved:
@@ -195,7 +195,7 @@ def _no_predicate(s:Sentence, stop:int, asked:bool) -> tuple[str, str] | None:
     if whs and whs[-1].stop >= stop:
         if s.careful and whs[-1].kind not in ("why", "how") and toks[whs[-1].start].tag != "MAG": return s.part(0, stop) + "인지", "명사로 물음"
         return noun_question(s, whs, None)
-    if len(whs) == 1 and toks[stop-1].form in ("가능", "필요") and toks[stop-1].tag in ("NNG", "XR") and (noun := target_noun(whs[0], toks, stop, False, s.lex)) not in ("", "것"):
+    if len(whs) == 1 and token_at(toks, stop-1).form in ("가능", "필요") and toks[stop-1].tag in ("NNG", "XR") and (noun := target_noun(whs[0], toks, stop, False, s.lex)) not in ("", "것"):
         return s.part(0, stop, set(range(whs[0].start, whs[0].stop))) + " " + noun, "명사로 물음"                   # 언제까지 가능: 가능 기한
     if not asked and not (end and end-1 in s.drop and toks[end-1].form == "좀"): return None
     if stop and toks[stop-1].form == "도" and toks[stop-1].tag == "JX": stop -= 1

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .core import ConfigError
-from .formality import Token
+from .formality import Token, token_at
 from .predicate import MARKS, STEMS, Predicate, closed, inflect, predicate_at, render
 
 # %% ../nbs/02_korean_request.ipynb #0b7acea0
@@ -163,7 +163,7 @@ def _is_request(toks:Sequence[Token], key:str, kind:str, layers:set[str], form:s
         if bare and form not in _ORDER: return False
         if not bare and "give" not in layers and not (clause and kind == "search" and layers == {"can"}): return False
         asked = left > 0 and asks(left) == left        # 어디다 말해
-        free = clause or named or toks[left-1].form == "어서" or not asked and form in ("십시오", "시오", "세요") or not asked and left > 0 and toks[left-1].tag in ("JKO", "JKS", "JX", "JKC")
+        free = clause or named or token_at(toks, left-1).form == "어서" or not asked and form in ("십시오", "시오", "세요") or not asked and left > 0 and toks[left-1].tag in ("JKO", "JKS", "JX", "JKC")
         return free or not asks(left)
     if kind == "know":
         if not (layers & {"can", "want", "state"} or is_asking(form) or form in ("어", "어요", "세요", "아요")): return False
@@ -203,7 +203,7 @@ def unwrap(toks:Sequence[Token], p:Predicate, asked:bool) -> tuple[Predicate, st
         k = i - (toks[i-1].tag[0] == "J")
         if toks[k-1].form in ("거", "것") and (q := predicate_at(toks, k-1)): return before(q), "'맞죠': 확인하는 말"
         if toks[k-1].tag == "EC" and toks[k-1].form.endswith(("던데", "다는데", "다고", "라는데")) and (q := predicate_at(toks, k)):
-            if toks[q.stem].form == "하" and toks[q.stem-1].form.endswith(("다고", "라고")) and (r := predicate_at(toks, q.stem)): q = r
+            if toks[q.stem].form == "하" and token_at(toks, q.stem-1).form.endswith(("다고", "라고")) and (r := predicate_at(toks, q.stem)): q = r
             return q, "'맞죠': 확인하는 말"
     if t.tag == "VCP" and i > 1 and toks[i-1].form in ("거", "것") and (asked or is_asking(toks[p.ending].form)) \
        and (q := predicate_at(toks, i-1)) and toks[q.ending].tag == "ETM": return before(q), "'-는 거': 묻는 말투"

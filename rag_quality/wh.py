@@ -9,7 +9,7 @@ __all__ = ['Wh', 'find_wh', 'is_described', 'target_noun']
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .formality import Token
+from .formality import Token, token_at
 from .request import Lexicon, strip_josa
 
 # %% ../nbs/02_korean_wh.ipynb #518af7f6
@@ -96,7 +96,7 @@ def is_described(toks:Sequence[Token], stop:int) -> bool:
 def _when(w:Wh, toks, name:str, light:bool, stop:int) -> str:
     if w.josa == "까지":
         if light and name.endswith(("기한", "마감일", "기간")): return ""
-        subject = not light and toks[w.start-1].tag == "JKS" or w.stop < stop and toks[w.stop].tag[0] == "N" and toks[w.stop+1].tag == "JKS"
+        subject = not light and token_at(toks, w.start-1).tag == "JKS" or w.stop < stop and toks[w.stop].tag[0] == "N" and token_at(toks, w.stop+1).tag == "JKS"
         return "기간" if subject else "기한"
     if w.josa == "부터": return "시기" if not light else "" if name.endswith(("시작일", "개시일")) else "시작 시기"
     if light and name.endswith((*_WHEN, "일정", "스케줄")): return ""
@@ -118,7 +118,7 @@ def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
         if name != "비" and name.endswith(_MONEY): return "금액"
         if degree and w.start and name.endswith(tuple(lex("amount"))): return ""
         return "정도" if degree else "금액"
-    if degree and toks[w.stop].form == "있": return "수"
+    if degree and token_at(toks, w.stop).form == "있": return "수"
     if not degree and (not head or head.tag not in ("NNG", "NNP", "XSN", "NNB", "ETN")): return "금액"
     return "" if name.endswith(tuple(lex("amount"))) or not w.josa and degree else lex("price").get(name, "")
 
@@ -142,8 +142,8 @@ def target_noun(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -
     if light and head and (head.form, head.tag) == ("지", "NNB") and w.kind in ("howmuch", "count"): return "기간"          # 쓴 지 얼마나 됐나
     if light and w.kind == "count" and w.noun == "시" and w.josa == "부터" and head and head.tag == "NNG": return "시작 시간"
     if light and w.kind == "which" and w.noun == "정도" and head and head.tag in ("NNG", "XSN"): return ""       # 습도가 어느 정도인가
-    if w.kind == "who": return "" if light and (name.endswith(_WHO) or name and toks[stop].tag == "VCP") else "사람"
-    if w.kind == "howmuch" and not light and stop < len(toks) and toks[stop].form == "걸리" and toks[w.start].form == "얼마나": return "시간"
+    if w.kind == "who": return "" if light and (name.endswith(_WHO) or name and token_at(toks, stop).tag == "VCP") else "사람"
+    if w.kind == "howmuch" and not light and token_at(toks, stop).form == "걸리" and toks[w.start].form == "얼마나": return "시간"
     if w.kind == "howmuch": return _howmuch(w, toks, head, light, lex)
     if w.kind == "count": return _count(w, name, light, lex)
     if w.kind == "what": return "" if light else "것"
