@@ -4,11 +4,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 DATA   ?=
+EXAMPLES ?= 20000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test lab notebooks readme bench coverage docs lock clean
+.PHONY: help setup evaluate test lab notebooks readme bench fuzz coverage docs lock clean
 
 help:  ## 이 목록
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -45,6 +46,9 @@ bench: $(READY)  ## 목표마다 수치를 찍음 (DATA=자료 폴더: benchmark
 
 studies: $(READY)  ## 긴 연구 노트북을 다시 실행 (RAG_QUALITY_SETS=자료 폴더)
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace nbs/studies/*.ipynb
+
+fuzz: $(READY)  ## 함수마다 글 20,000개를 지어 넣어 봄 (EXAMPLES=개수; 몇 시간)
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/fuzz.py --examples $(EXAMPLES) --seed $$(date +%j)
 
 coverage: $(READY)  ## 노트북이 rag_quality의 몇 %를 실행하나
 	$(BIN)/python tools/check.py coverage

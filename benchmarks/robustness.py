@@ -6,7 +6,7 @@ without DATA: the bundled collection and generated texts
 Prints the calls, the exceptions by type and place (0 is the target) and the CPU time a call; ends with 1 where there was an exception or a call over the bound.
 `--every 50 --offset 3` takes every fiftieth base text from the third on, so that a long run can be done in slices; texts are never printed but with `--show`.
 """
-import argparse, json, random, re, sys, time, traceback, zlib
+import argparse, json, logging, random, re, sys, time, traceback, zlib
 from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -38,7 +38,7 @@ from rag_quality.talk import needs_retrieval
 
 BOUND_S = 1.0          # CPU seconds that one call may take
 SENTENCE = re.compile(r"(?<=[.?!。])\s+|[\n\r\t]+")
-SAMPLE = {"find": 4, "split_claims": 8, "split_articles": 16, "similarity": 60, "compare": 60, "validate_answer": 300, "search": 300, "ask": 600}      # one of so many texts
+SAMPLE = {"analyze_query": 3, "contextualize": 3, "find": 4, "split_claims": 8, "split_articles": 16, "similarity": 80, "compare": 80, "validate_answer": 400, "search": 400, "ask": 1500}      # one of so many texts: the whole stays at about an hour of CPU
 
 def strings(value):
     "Every string within a JSON value."
@@ -104,6 +104,7 @@ def place_of(e:BaseException) -> str:
 def run(job):
     "One chunk: (name -> CPU milliseconds, errors, slow calls) over its texts."
     base, names, every_of = job
+    logging.getLogger("rag_quality").setLevel(logging.ERROR)
     took, errors, slow, done, n = defaultdict(list), [], [], set(), 0
     for name in names:                                          # loading is not the text's time
         try: FUNCTIONS[name]("휴학은 언제까지 신청하나요?", "휴학은 2년까지 할 수 있다.")
@@ -129,6 +130,7 @@ def main():
     ap.add_argument("--jobs", type=int, default=1); ap.add_argument("--functions", nargs="+", choices=FUNCTIONS, default=list(FUNCTIONS))
     ap.add_argument("--cap", type=int, default=0, help="at most so many base texts"); ap.add_argument("--json"); ap.add_argument("--show", action="store_true"); ap.add_argument("--slice", action="store_true")
     args = ap.parse_args()
+    logging.getLogger("rag_quality").setLevel(logging.ERROR)
     if args.data: base = sentences_of(Path(args.data)); source = "folder"
     else: base = sentences_of(ROOT/"data"/"hanbit") + generated(4000); source = "bundled and generated"
     pairs = list(zip(["휴학은 총장이 허가한다.", *base], base))
@@ -137,7 +139,7 @@ def main():
     if args.cap: pairs = pairs[:args.cap]
     fewer = {k: max(1, v // 20) if args.slice else v for k, v in SAMPLE.items()}
     if len(args.functions) == 1: fewer = {}                     # asked for alone: every text
-    chunks = [(pairs[i:i + 500], args.functions, fewer) for i in range(0, len(pairs), 500)]
+    chunks = [(pairs[i:i + 250], args.functions, fewer) for i in range(0, len(pairs), 250)]
     n, took, errors, slow, done = 0, defaultdict(list), [], [], 0
     start = time.time()
     results = ProcessPoolExecutor(args.jobs).map(run, chunks) if args.jobs > 1 else map(run, chunks)

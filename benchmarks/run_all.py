@@ -19,6 +19,7 @@ def own(small):
     yield ["conjugation.py"]
     yield ["transformation.py"]
     yield ["speed.py", *(["--slice"] if small else [])]
+    yield ["robustness.py", *(["--slice"] if small else ["--every", "10"])]
     yield ["retrieval.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
     yield ["fusion_weight.py", *(["--slice"] if small else [])]
@@ -55,6 +56,7 @@ def external(folder):
             "regs/needs.jsonl": ["speed.py", "{}/regs"],
             "regs/qrels": ["knowledge_entries.py", "{}/regs"],
             "regs/llm_rewrites.dev.jsonl": ["expansion.py", "{}/regs"]}
+    yield ["robustness.py", str(folder), "--every", "20"]      # all of it: about an hour of CPU
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in (*ANSWERS, "grading.py", "knowledge.py"))

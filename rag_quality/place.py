@@ -101,7 +101,7 @@ def in_place(s:Sentence, whs:Sequence[Wh], p:Predicate) -> tuple[str, str]:
     compared = bool(whs) and whs[0].kind in ("what", "which") and token_at(toks, whs[0].stop).form in ("더", "낫")
     if compared and (k := _pair(toks, whs[0].start)) is not None: s.swap[k] = (name := s.swap.get(k, toks[k].form)) + ("과" if closed(name) else "와"); s.swap[whs[0].start-1] = s.swap.get(whs[0].start-1, toks[whs[0].start-1].form) + " 중"
     with_ = [k for k, t in enumerate(toks) if t.tag in ("JC", "JKB") and t.form in ("랑", "이랑", "하고", "와", "과")]
-    if len(with_) > 1 and with_[-1] == whs[0].start-1 and whs[0].kind in ("what", "which"):                     # A랑 B랑 뭐가: A와 B 중 무엇이
+    if whs and len(with_) > 1 and with_[-1] == whs[0].start-1 and whs[0].kind in ("what", "which"):                     # A랑 B랑 뭐가: A와 B 중 무엇이
         s.swap[with_[-1]] = " 중" if toks[p.stem].form != "다르" else "은" if closed(s.swap.get(with_[-1]-1, toks[with_[-1]-1].form)) else "는"
     for w in whs:
         i, j = w.start, w.start+1

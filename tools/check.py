@@ -4,6 +4,7 @@ clean      nbdev_export, nbdev_clean and README leave no difference
 rules      tools/check_notebooks.py
 tests      nbdev_test on one notebook of each phase; `check.py tests-all` runs it on all (minutes)
 coverage   every cell of every notebook but the few of LONG: nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed by those that are traced (all but HEAVY); `check.py coverage-all`: LONG, too
+fuzz       property tests over generated texts, a slice that is the same on every run (`make fuzz`: 20,000 of each)
 wheel      the wheel, in an empty environment, answers from another folder
 bench      a small slice of each benchmark
 """
@@ -67,6 +68,8 @@ def coverage(left=LONG):
     sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
     if bad: raise SystemExit("notebooks failed: see above")
 
+def fuzz(): sh(sys.executable, "tools/fuzz.py", **ONE)
+
 def wheel():
     with tempfile.TemporaryDirectory() as d:
         d = Path(d)
@@ -89,7 +92,7 @@ def wheel():
 
 def bench(): sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
-CHECKS = [clean, rules, tests, coverage, wheel, bench]
+CHECKS = [clean, rules, tests, fuzz, coverage, wheel, bench]
 ASKED = {"tests-all": tests_all, "coverage-all": coverage_all}      # only by name
 
 def main(names):
