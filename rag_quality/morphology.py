@@ -99,7 +99,7 @@ def _inner(stem:str) -> Lexeme | None:
     "The main verb of a verb with a helper: 도와주 -> 돕."
     if not (m := _HELPER.match(stem)) or len(stem) < 3: return None
     toks = tokens(m[1])
-    if len(toks) != 2 or toks[0].tag != "VV" or toks[1].tag not in ("EC", "EF") or toks[1].form not in ("어", "아"): return None
+    if len(toks) != 2 or toks[0].tag != "VV" or toks[1].tag not in ("EC", "EF") or toks[1].form not in ("어", "아") or not "가" <= toks[0].form[-1] <= "힣": return None
     return lexeme(toks[0].form, toks[0].full)
 
 def _noun_verb(toks:Sequence[Token], i:int, light:bool) -> list[Lexeme]:
@@ -119,7 +119,7 @@ def _compound(toks:Sequence[Token], i:int) -> Lexeme | None:
     "A dictionary verb that Kiwi took apart: 뛰+어+나 -> 뛰어나, 맛+없 -> 맛없, 못+하 -> 못하."
     t, before = toks[i], toks[i-1]
     if i == 0 or before.end < t.start: return None
-    if before.tag == "EC" and before.form == "어" and i > 1 and toks[i-2].tag in ("VV", "VA"):
+    if before.tag == "EC" and before.form == "어" and i > 1 and toks[i-2].tag in ("VV", "VA") and "가" <= toks[i-2].form[-1] <= "힣":
         head = next((f for f, label in conjugate(lexeme(toks[i-2].form, toks[i-2].full)).items() if label == "-아/어"), "")
     elif before.tag == "NNG" and t.form in ("있", "없") or (before.form, t.form) == ("못", "하"): head = before.form
     else: return None

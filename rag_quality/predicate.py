@@ -100,7 +100,7 @@ def _swapped(toks:Sequence[Token], group:Sequence[int], swap:Mapping[int, str]) 
     "One group with its swapped forms; a bound noun (것) stands apart."
     parts = []
     for k in group:
-        form, before = swap.get(k, toks[k].form), parts[-1][0][-1] if parts else "가"
+        form, before = swap.get(k, toks[k].form), next((f[-1] for f, _ in reversed(parts) if f), "가")
         if toks[k].tag[0] == "E" and parts and parts[-1][1][0] == "V": form = _leaning(form, before)
         if form in _SHORT and parts and toks[k].tag[0] == "J": form = _SHORT[form][(ord(before)-0xAC00) % 28 == 0]
         parts.append((form, toks[k].full))

@@ -75,7 +75,7 @@ def scopes(text:str   # any text; positions are those of its NFC form
             if taken & (span := set(range(i, i+n))): continue
             taken |= span
             if kind == "only" and i+n < len(toks) and toks[i+n].form in ("빼", "빠지", "제외", "말", "말고"): continue       # 월요일만 빼고
-            if kind in ("only", "also") and (_noun(toks, i)[:1].isdigit() or toks[i-1].tag in ("SN", "NNB", "NR")): continue    # 3회에 한하여, 두 번만: a number, not a group
+            if kind in ("only", "also") and (_noun(toks, i)[:1].isdigit() or i and toks[i-1].tag in ("SN", "NNB", "NR")): continue    # 3회에 한하여, 두 번만: a number, not a group
             found.append(Scope(kind, _noun(toks, i), toks[i].start, toks[min(i+n, len(toks))-1].end, bool(_WEAK.match(m[0]))))
     return tuple(sorted(found, key=lambda s: s.start))
 

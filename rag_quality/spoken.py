@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .formality import Token, tokens
+from .formality import Token, token_at, tokens
 from .particles import with_josa
 from .predicate import closed
 from .request import EMBEDDED, Lexicon
@@ -162,10 +162,10 @@ def _more(toks:Sequence[Token], i:int) -> bool:
 
 def _closes(toks:Sequence[Token], i:int, start:int) -> bool:
     "Does a sentence that began at `start` end with the token at `i`?"
-    t, prev, nxt = toks[i], toks[i-1] if i else None, toks[i+1] if i+1 < len(toks) else None
-    if t.tag == "EF" and prev is not None and prev.form == "모르" and i > 1 and toks[i-2].form == "혹시": return False
+    t, prev, nxt = toks[i], token_at(toks, i-1), toks[i+1] if i+1 < len(toks) else None
+    if t.tag == "EF" and prev.form == "모르" and i > 1 and toks[i-2].form == "혹시": return False
     if t.tag == "EF" and t.form in ("라", "어라", "아라", "으라") and nxt and nxt.tag not in ("SF", "SP"): return False      # an order that is quoted
-    if t.tag == "EF" and t.form in ("ᆫ데", "은데") and prev is not None and prev.tag == "VCP" and nxt and nxt.tag not in ("SF", "JX") and find_wh(toks, start, i): return False      # 낸 돈이 얼만데 이걸
+    if t.tag == "EF" and t.form in ("ᆫ데", "은데") and prev.tag == "VCP" and nxt and nxt.tag not in ("SF", "JX") and find_wh(toks, start, i): return False      # 낸 돈이 얼만데 이걸
     if t.tag == "EF": return not (nxt and (nxt.tag in _INSIDE or nxt.tag[0] == "J" and nxt.form not in ("요", "여")))
     if t.tag == "SF": return not (t.form == "." and nxt and nxt.start == t.end)
     if t.tag in ("EC", "EF") and t.form in EMBEDDED and nxt and nxt.tag == "MAJ" and nxt.form == "그리고": return True
@@ -176,7 +176,7 @@ def _closes(toks:Sequence[Token], i:int, start:int) -> bool:
         nxt.form in ("아니", "아님", "아니면") or any(x.form == t.form and toks[k-1].form == prev.form for k, x in enumerate(toks[i+2:], i+2)))      # 여기서 주나 저기서 주나
     if t.tag == "ETN" and t.form in ("ᆷ", "음") and nxt and nxt.start > t.end and nxt.tag[0] not in "JXS" and nxt.tag not in ("VCP", "NNB"):     # 잃어버림 돈 날림
         return any(x.tag in ("EF", "EC", "ETN") for x in toks[i+1:]) and (nxt.tag != "NNG" or i - start > 5 or prev.tag == "EP")
-    if t.tag != "SP" or t.form != "," or prev is None: return False
+    if t.tag != "SP" or t.form != ",": return False
     return prev.form.removesuffix("요") in EMBEDDED or prev.form in ("ᆷ", "음") or prev.form == "요" and i > 1 and toks[i-2].form in EMBEDDED \
         or prev.tag in ("EF", "EC") and prev.form in ("야", "어", "지", "죠", "아")
 
