@@ -46,7 +46,7 @@ def tokens(text:str,          # NFC text
           ) -> tuple[Token, ...]:
     "The morphemes of a text; short texts are remembered, so that looking twice costs one analysis."
     if kept and not spans and (found := kept.get(text)) is not None: return found
-    return _tokens(text, spans) if len(text) <= 1000 else _tokens.__wrapped__(text, spans)
+    return _tokens(text, spans) if len(text) <= 1001 else _tokens.__wrapped__(text, spans)     # 1,000 letters and the mark of `query_tokens`
 
 def query_tokens(text:str) -> tuple[Token, ...]:
     "The morphemes of a query, read as if it ended in a question mark: Kiwi takes a bare '언제니' for a noun."
