@@ -34,13 +34,13 @@ class Failure:
         return asdict(self)
 
 def place_of(error:BaseException) -> str:
-    "'module:function:line' of the innermost frame of this package that an exception went through; of the innermost at all where there is none."
+    "'module:function:line' of the innermost frame of this package, or of the program that uses it (`__main__`), that an exception went through; of the innermost at all where there is none."
     tb, inside, last = error.__traceback__, "", "?"
     while tb is not None:
         module = tb.tb_frame.f_globals.get("__name__", "?")
-        if module != __name__ or module == "__main__":
+        if module != "rag_quality.wall":
             last = f"{module.removeprefix('rag_quality.')}:{tb.tb_frame.f_code.co_name}:{tb.tb_lineno}"
-            if module.startswith("rag_quality."): inside = last
+            if module == "__main__" or module.startswith("rag_quality."): inside = last
         tb = tb.tb_next
     return inside or last
 
