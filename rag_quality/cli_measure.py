@@ -90,6 +90,7 @@ def search_command(args) -> None:
     found = pipeline(collection_of(args), encoder=encoder_of(args), weights=args.weights, device=args.device, index=args.index, llm=llm)[-1].search(args.query, args.k); tell_batch(llm)
     print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
     if found.terms: print(f"더한 말: {', '.join(found.terms)}")
+    for f in found.failures: print(f"넘어져서 없이 찾은 단계: {f}")
     if args.trace:
         for t in found.trace: print(f"  [{t.name}] {t.input} → {t.output} | {t.reason} | {t.ms:.1f} ms")
     if not found.hits: print("찾은 조문이 없습니다.")

@@ -34,6 +34,7 @@ from .retrieval import BM25Index, VectorStore
 from .rewriter import shared_rewriter
 from .steps import SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step, colloquial_step, expansion_step, hybrid_step, neighbour_step
 from .weights import parse_weights
+from .wall import attempt
 
 # %% ../nbs/30_components.ipynb #d0fcd4d9
 COMPONENTS = {   # id -> (Korean label, what is left where it is off)
@@ -183,7 +184,7 @@ class OwnPipeline:
         self._parts = collection if isinstance(collection, Parts) else Parts(collection, **options)
         self.on, self.components, self._local = checked_components(on), tuple(COMPONENTS), threading.local()
         self.system = System("own", search_steps(self._parts, self.on), self._parts.by_id)
-        self._corrective = CorrectiveRetriever(self.system.search, passages=self._parts.by_id) if "corrective" in self.on else None
+        self._corrective = CorrectiveRetriever(self._search_noted, passages=self._parts.by_id) if "corrective" in self.on else None
 
     @cached_property
     def assistant(self) -> Assistant:
@@ -201,8 +202,17 @@ class OwnPipeline:
     def search(self, query:str, k:int=10) -> SearchResult:
         "The `k` best passages with the trace."
         if self._corrective is None: return self.system.search(query, k)
-        start = time.perf_counter(); r = self._corrective.retrieve(query, k)
-        return SearchResult(query, r.text, (), r.hits, [TraceEntry("corrective", query, r.route, "; ".join(r.reasons), (time.perf_counter() - start)*1000)])
+        start, self._local.noted = time.perf_counter(), []
+        r, failure = attempt("corrective", self._corrective.retrieve, query, k)
+        ms, failures = (time.perf_counter() - start)*1000, (*self._local.noted, *((failure,) if failure else ()))
+        if r is not None: return SearchResult(query, r.text, (), r.hits, [TraceEntry("corrective", query, r.route, "; ".join(r.reasons), ms, failures)])
+        plain = self.system.search(query, k)
+        return replace(plain, trace=[TraceEntry("corrective", query, "", f"{failure.error_type} ({failure.place}): 이 단계 없이 이어 감", ms, (failure,)), *plain.trace])
+
+    def _search_noted(self, query, k):
+        "A search of the corrective loop: what raised in it is told with the loop."
+        found = self.system.search(query, k); self._local.noted = [*getattr(self._local, "noted", ()), *found.failures]
+        return found
 
     def _search_traced(self, query, k):
         found = self.search(query, k); self._local.trace = [*getattr(self._local, "trace", ()), *found.trace][:40]
@@ -212,7 +222,9 @@ class OwnPipeline:
         "An answer, or why there is none; `metadata['trace']` tells what each step did."
         self._local.trace = []
         answer = self.assistant.ask(query, history if "memory" in self.on else ())
-        if "citations" not in self.on and not answer.abstained: answer = without_citations(answer)
+        if "citations" not in self.on and not answer.abstained:
+            bare, failure = attempt("citations", without_citations, answer, otherwise=answer)
+            answer = bare.noting([failure] if failure else [])
         first = [t for t in self._local.trace if t.input][:len(self.system.steps) or 1]
         return answer.with_(trace=[{"step": t.name, "input": t.input, "output": t.output, "reason": t.reason, "elapsed_ms": round(t.ms, 3)} for t in first])
 

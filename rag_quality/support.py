@@ -129,12 +129,14 @@ def check_claims(answer:str, context:Sequence[str|Passage], *, model:SignModel|N
     if not isinstance(answer, str): raise ConfigError(f"answer={answer!r:.40}: 글(str)을 주세요.")
     texts = tuple(hide_orders(t, f"context:{i}")[0] for i, t in enumerate(context_texts(context)))
     S = read_source(texts); found = checked_claims(hide_orders(answer, "answer")[0], S, lost)
+    verdicts = tuple(_verdict(f, score, S) for f, score in zip(found, scores_of(found, model, short=len(S.sents) <= SHORT)))
     if lost is not None: lost += [(None, failure) for f in found for failure in f.failures]
-    return tuple(_verdict(f, score, S) for f, score in zip(found, scores_of(found, model, short=len(S.sents) <= SHORT)))
+    return verdicts
 
 def _verdict(f:Checked, score:float, S:Source) -> ClaimVerdict:
     c, near = f.cited.claim, f.at.near
     where, span = (near[0][1], " ".join(S.sents[s] for s in near[0][2])) if near else (None, "")
     if score >= THRESHOLD: return ClaimVerdict(c.text, c.start, c.end, "supported", score, None, where, span, f"근거 {where + 1}번 글의 문장에 기댑니다." if near else "")
-    (kind, reason, otherwise), _ = attempt("validator:fault", _fault, f, S, otherwise=("unsupported", "근거에서 찾지 못했습니다. 까닭을 고르는 규칙이 오류를 냈습니다.", False))     # told in the reason itself
+    (kind, reason, otherwise), failure = attempt("validator:fault", _fault, f, S, otherwise=("unsupported", "근거에서 찾지 못했습니다. 까닭을 고르는 규칙이 오류를 냈습니다.", False))
+    if failure: f.failures = (*f.failures, failure)
     return ClaimVerdict(c.text, c.start, c.end, "contradicted" if otherwise else "unsupported", score, kind, where, span, reason)

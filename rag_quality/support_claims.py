@@ -28,7 +28,7 @@ from .support_roles import other_role
 from .support_rows import other_row
 from .support_sentences import other_sentence
 from .support_signs import absent_contacts, content_signs, dropped_signs, name_signs, number_signs, state_signs, talk_signs
-from .wall import Failure, attempt
+from .wall import Failure, Wall, attempt
 
 # %% ../nbs/15_support_claims.ipynb #1fb2464d
 @dataclass(frozen=True, slots=True)
@@ -144,14 +144,9 @@ _META = re.compile(r"(?:명시|규정|기재|언급|포함|제시|서술|안내)
 _KIND = {"unit": "number", "bound": "number"}
 _GONE = re.compile(r"\W*(?:[은는이가]\s)?(?:이미\s|현재\s)?삭제(?:된|되었|됐|되어)[가-힣]*(?:\s(?:조문|조항|규정|상태)[가-힣]*)?\W*")     # '제7조는 삭제된 조문입니다', without its citation
 
-class _Tries:
-    "Signs and rules one by one; what raises is kept in `failures`, and the others go on."
-    def __init__(self): self.failures = []
-
-    def __call__(self, of, *given, otherwise=None):
-        value, failure = attempt(f"validator:{of.__name__}", of, *given, otherwise=otherwise)
-        if failure: self.failures.append(failure)
-        return value
+class _Tries(Wall):
+    "Signs and rules one by one, each by its own name; what raises is kept in `failures`, and the others go on."
+    def __call__(self, of, *given, otherwise=None): return super().__call__(f"validator:{of.__name__}", of, *given, otherwise=otherwise)
 
 def _rule(c:Cited, at:Standing, S:Source, where:frozenset[int], tries:_Tries) -> tuple[str, str]|None:
     "The first of the rules that ring rarely and are right: (kind of fault, why)."
