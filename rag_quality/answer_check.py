@@ -45,9 +45,29 @@ class CheckedAnswer:
                 "unchecked": [{"text": p.text, "kind": p.kind, "start": p.start, "end": p.end} for p in r.unchecked], "findings": [asdict(f) for f in self.findings],
                 **({"failures": [f.to_dict() for f in self.failures]} if self.failures else {})}
 
+# %% ../nbs/41_answer_check.ipynb #bec20fdb
+class _Counts:
+    "What is counted over the rows of an `AnswerCheck`."
+    @property
+    def abstained(self) -> int: return sum(r.result.abstained for r in self.rows)
+    @property
+    def failed(self) -> list[CheckedAnswer]:
+        "The answers in whose check something raised: a rule, a claim, or all of it."
+        return [r for r in self.rows if r.failures]
+    @property
+    def n_failed(self) -> int: return len(self.failed)
+    @property
+    def faults(self) -> Counter:
+        "How often each kind of fault stands in the answers."
+        return Counter(f for r in self.rows for f in r.faults)
+    @property
+    def unchecked(self) -> Counter:
+        "How many pieces of the answers no verdict is on, by their kind."
+        return Counter(p.kind for r in self.rows for p in r.result.unchecked)
+
 # %% ../nbs/41_answer_check.ipynb #fd0e5ffe
 @dataclass(frozen=True, slots=True)
-class AnswerCheck:
+class AnswerCheck(_Counts):
     "The checked answers of a file."
     rows: tuple[CheckedAnswer, ...]
     threshold: float
@@ -70,23 +90,6 @@ class AnswerCheck:
     def flawed(self) -> float|None:
         "Share of answers with at least one claim that is not grounded."
         return sum(bool(r.result.ungrounded_claims) for r in self.scored) / len(self.scored) if self.scored else None
-    @property
-    def abstained(self) -> int: return sum(r.result.abstained for r in self.rows)
-    @property
-    def failed(self) -> list[CheckedAnswer]:
-        "The answers in whose check something raised: a rule, a claim, or all of it."
-        return [r for r in self.rows if r.failures]
-    @property
-    def n_failed(self) -> int: return len(self.failed)
-    @property
-    def faults(self) -> Counter:
-        "How often each kind of fault stands in the answers."
-        return Counter(f for r in self.rows for f in r.faults)
-    @property
-    def unchecked(self) -> Counter:
-        "How many pieces of the answers no verdict is on, by their kind."
-        return Counter(p.kind for r in self.rows for p in r.result.unchecked)
-
     def to_dict(self) -> dict:
         "Plain values for JSON."
         return {"n": len(self.rows), "n_scored": len(self.scored), "n_abstained": self.abstained, "n_failed": self.n_failed, "threshold": self.threshold, "mean_score": self.mean,

@@ -67,8 +67,8 @@ def within(f:Callable, seconds:float|None):
     return box["value"]
 
 # %% ../nbs/18_answering_loop.ipynb #45698200
-class _Loop:
-    "One run of the loop: attempts, the budget, the best so far."
+class _Parts:
+    "What one run of the loop has: attempts, the budget, the best so far."
     def __init__(self, query, context, max_retries, answerer, validator, threshold, budget, time_limit_s, relevance, stop, until):
         self.query, self.context, self.call, self.answerer, self.validator = query, list(context), _caller(answerer), answerer, validator
         self.threshold, self.budget, self.ends, self.relevance, self.stop, self.until = threshold, budget, time.monotonic() + time_limit_s, relevance, stop, until
@@ -87,6 +87,9 @@ class _Loop:
         check = getattr(self.validator, "validate_answer", self.validator)
         return within(lambda: check(answer.content, self.context, self.threshold) if hasattr(self.validator, "validate_answer") else check(answer.content, self.context), max(self.left(), 5.))
 
+# %% ../nbs/18_answering_loop.ipynb #54c4b680
+class _Loop(_Parts):
+    "One run of the loop."
     def attempt(self, n:int, strict) -> bool:
         "Whether another attempt makes sense."
         try: answer = self.generate(strict)

@@ -88,6 +88,13 @@ def _concluded(s:Rounds, queries:Sequence[PersonaQuery], dialogues:Sequence[Dial
     s.store.write("components.json", found or {"available": False, "reason": why, "measure": None, "n": None, "rows": [], "shapley": None})
     note_failures(s.store, id, wall.failures)
 
+def _written(store:SessionStore) -> None:
+    "The pages of a session; one that raises says so in its place."
+    for name, make in (("report.md", lambda: TestReportGenerator(store.folder).markdown()), ("dashboard.html", lambda: dashboard_html(store.folder))):
+        text, failure = attempt(name, make)
+        if failure: note_failures(store, store.session["id"], [failure])
+        store.write(name, text or f"{name}: 쓰다 오류가 났습니다. {failure}\n")
+
 # %% ../nbs/20_persona.ipynb #25af39fd
 WORTH = 50       # questions and turns from which a second process pays for its start
 
@@ -125,9 +132,6 @@ def _run(collection, target, plan:Plan, llm, people, beside:Beside|None, options
         dialogues = beside.talked(lambda q: Rounds(collection, target, store, **options).dialogue(q), first) if beside else s.over(s.dialogue, first, "대화")
         _concluded(s, asked, [d for d in dialogues if d.turns], None if target is own else own, components, beside)
         store.finish()
-        for name, make in (("report.md", lambda: TestReportGenerator(store.folder).markdown()), ("dashboard.html", lambda: dashboard_html(store.folder))):
-            text, failure = attempt(name, make)
-            if failure: note_failures(store, config["target"]["name"], [failure])
-            store.write(name, text or f"{name}: 쓰다 오류가 났습니다. {failure}\n")
+        _written(store)
         atomic_write(Path(root).parent/"improvement_plan.json", (store.folder/"improvement_plan.json").read_bytes())     # the last plan, where specs/002 looks for it
         return store.folder

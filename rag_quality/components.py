@@ -176,8 +176,30 @@ def regenerated(own:"OwnPipeline", query:str, answer:Answer, failed:Sequence[str
     if not again.abstained: again = finished(again, list(answer.contexts), answer.metadata.get("notice") or "", own.assistant.filter)
     return (again if "citations" in own.on else without_citations(again)).with_(**kept)
 
+# %% ../nbs/30_components.ipynb #8fc54003
+class _Searching:
+    "How our pipeline searches: with the corrective loop where that is on."
+    def search(self, query:str, k:int=10) -> SearchResult:
+        "The `k` best passages with the trace."
+        if self._corrective is None: return self.system.search(query, k)
+        start, self._local.noted = time.perf_counter(), []
+        r, failure = attempt("corrective", self._corrective.retrieve, query, k)
+        ms, failures = (time.perf_counter() - start)*1000, (*self._local.noted, *((failure,) if failure else ()))
+        if r is not None: return SearchResult(query, r.text, (), r.hits, [TraceEntry("corrective", query, r.route, "; ".join(r.reasons), ms, failures)])
+        plain = self.system.search(query, k)
+        return replace(plain, trace=[TraceEntry("corrective", query, "", f"{failure.error_type} ({failure.place}): 이 단계 없이 이어 감", ms, (failure,)), *plain.trace])
+
+    def _search_noted(self, query, k):
+        "A search of the corrective loop: what raised in it is told with the loop."
+        found = self.system.search(query, k); self._local.noted = [*getattr(self._local, "noted", ()), *found.failures]
+        return found
+
+    def _search_traced(self, query, k):
+        found = self.search(query, k); self._local.trace = [*getattr(self._local, "trace", ()), *found.trace][:40]
+        return found
+
 # %% ../nbs/30_components.ipynb #6143cf46
-class OwnPipeline:
+class OwnPipeline(_Searching):
     "Our search and answering over a collection, with switches; a `Target` for tests and a `Switchable` for diagnosis."
     kind = "own"
     def __init__(self, collection:"Collection|Sequence[Passage]|Parts", on:Iterable[str]=DEFAULT_ON, **options):   # options: of `Parts`
@@ -198,25 +220,6 @@ class OwnPipeline:
     def with_components(self, on:Iterable[str]) -> "OwnPipeline":
         "The same parts with other switches."
         return OwnPipeline(self._parts, on)
-
-    def search(self, query:str, k:int=10) -> SearchResult:
-        "The `k` best passages with the trace."
-        if self._corrective is None: return self.system.search(query, k)
-        start, self._local.noted = time.perf_counter(), []
-        r, failure = attempt("corrective", self._corrective.retrieve, query, k)
-        ms, failures = (time.perf_counter() - start)*1000, (*self._local.noted, *((failure,) if failure else ()))
-        if r is not None: return SearchResult(query, r.text, (), r.hits, [TraceEntry("corrective", query, r.route, "; ".join(r.reasons), ms, failures)])
-        plain = self.system.search(query, k)
-        return replace(plain, trace=[TraceEntry("corrective", query, "", f"{failure.error_type} ({failure.place}): 이 단계 없이 이어 감", ms, (failure,)), *plain.trace])
-
-    def _search_noted(self, query, k):
-        "A search of the corrective loop: what raised in it is told with the loop."
-        found = self.system.search(query, k); self._local.noted = [*getattr(self._local, "noted", ()), *found.failures]
-        return found
-
-    def _search_traced(self, query, k):
-        found = self.search(query, k); self._local.trace = [*getattr(self._local, "trace", ()), *found.trace][:40]
-        return found
 
     def answer(self, query:str, history:Sequence=()) -> Answer:
         "An answer, or why there is none; `metadata['trace']` tells what each step did."

@@ -73,9 +73,21 @@ class Versus:
     slice: str
     result: Comparison
 
+# %% ../nbs/30_experiment.ipynb #cdc2d568
+class _Failed:
+    "In which queries of an `Experiment` a step raised."
+    def failed(self, system:str, slice:str="all") -> dict[str, tuple[Failure, ...]]:
+        "The queries of a slice in which a step of a system raised, and what."
+        noted = self.failures.get(system, {})
+        return {q: noted[q] for q in self.slices[slice] if q in noted}
+
+    def n_failed(self, system:str, slice:str="all") -> int:
+        "In how many queries of a slice a step of a system raised; they are scored by what was found without it."
+        return len(self.failed(system, slice))
+
 # %% ../nbs/30_experiment.ipynb #67bde3c5
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(_Failed):
     "What `run_experiment` found."
     collection: Collection = field(repr=False)
     split: str
@@ -86,15 +98,6 @@ class Experiment:
     runs: dict[str, Run] = field(repr=False)
     adds_to: dict[str, str] = field(default_factory=dict, repr=False)   # system -> the one it adds a step to
     failures: dict[str, dict[str, tuple[Failure, ...]]] = field(default_factory=dict, repr=False)   # system -> query id -> steps that raised
-
-    def failed(self, system:str, slice:str="all") -> dict[str, tuple[Failure, ...]]:
-        "The queries of a slice in which a step of a system raised, and what."
-        noted = self.failures.get(system, {})
-        return {q: noted[q] for q in self.slices[slice] if q in noted}
-
-    def n_failed(self, system:str, slice:str="all") -> int:
-        "In how many queries of a slice a step of a system raised; they are scored by what was found without it."
-        return len(self.failed(system, slice))
 
     def row(self, system:str, slice:str="all") -> Row:
         "The row of a system on a slice."

@@ -64,6 +64,7 @@ def _flags(answer:str, texts:tuple[str, ...]) -> tuple[Flag, ...]:
     gone = read_source(texts).deleted if texts else ()
     return (*found, *(Flag("deleted", f"context:{i}", texts[i][:80], "삭제된 조문은 근거가 아닙니다.") for i, d in enumerate(gone) if d))
 
+# %% ../nbs/15_faithfulness.ipynb #9e6a22eb
 class FaithfulnessValidator:
     "Is every claim of an answer in its context?"
     def __init__(self, entailment:Callable|None=None,   # (premise, hypothesis) pairs -> probabilities; see `load_entailment`
@@ -94,7 +95,6 @@ class FaithfulnessValidator:
         if claims and self.entailment: claims, why = part("entailment", join_entailment, claims, self.entailment, texts, otherwise=(claims, "NLI 모델의 판정을 잇지 못했습니다.")); notes += [why]; method += "" if why else "+nli"
         if claims and self.llm: claims, why = part("llm", join_llm, claims, self.llm, texts, prompts=self.prompts, otherwise=(claims, "LLM의 판정을 잇지 못했습니다.")); notes += [why]; method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
         return _result(claims, flags, pieces, threshold, [n for n in notes if n], method, have, lost)
-
 
 # %% ../nbs/15_faithfulness.ipynb #b10097c9
 def _result(claims, flags, pieces, threshold, notes, method, have, lost=()) -> FaithfulnessValidationResult:

@@ -70,8 +70,7 @@ class QueryGenerator:
 
     def _queries(self, made:Sequence, p:Persona, seed:int, avoid:Iterable[str]) -> list[PersonaQuery]:
         "The queries, by the model's words where there is one and its words may be used."
-        asked = [(i, s.difficulty, _type(s, a), a) for i, (s, a, _) in enumerate(made, 1)]
-        good, bad, method = self.wall("llm_wording", ask_wordings, self.llm, p, asked, otherwise=({}, {}, "")) if self.llm and made else ({}, {}, "")
+        good, bad, method = self.wall("llm_wording", ask_wordings, self.llm, p, [(i, s.difficulty, _type(s, a), a) for i, (s, a, _) in enumerate(made, 1)], otherwise=({}, {}, "")) if self.llm and made else ({}, {}, "")
         seen, out = Seen(avoid), []
         for i, (slot, a, w) in enumerate(made, 1):
             ours = not good.get(i) or good[i] in seen; text = w.text if ours else good[i]; seen.add(text)
