@@ -19,6 +19,26 @@ from .verdicts import ALIASES
 from .scorecard_rows import ScoreRow, read_rows
 from .wall import Failure, Wall, counted
 
+# %% ../nbs/41_answer_check.ipynb #bec20fdb
+class _Counts:
+    "What is counted over the rows of an `AnswerCheck`."
+    @property
+    def abstained(self) -> int: return sum(r.result.abstained for r in self.rows)
+    @property
+    def failed(self) -> "list[CheckedAnswer]":
+        "The answers in whose check something raised: a rule, a claim, or all of it."
+        return [r for r in self.rows if r.failures]
+    @property
+    def n_failed(self) -> int: return len(self.failed)
+    @property
+    def faults(self) -> Counter:
+        "How often each kind of fault stands in the answers."
+        return Counter(f for r in self.rows for f in r.faults)
+    @property
+    def unchecked(self) -> Counter:
+        "How many pieces of the answers no verdict is on, by their kind."
+        return Counter(p.kind for r in self.rows for p in r.result.unchecked)
+
 # %% ../nbs/41_answer_check.ipynb #c3a3b199
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
@@ -44,26 +64,6 @@ class CheckedAnswer:
                 "ungrounded_claims": list(r.ungrounded_claims), "suggestion": r.suggestion, "faults": list(self.faults), "claims": [asdict(c) for c in r.claims],
                 "unchecked": [{"text": p.text, "kind": p.kind, "start": p.start, "end": p.end} for p in r.unchecked], "findings": [asdict(f) for f in self.findings],
                 **({"failures": [f.to_dict() for f in self.failures]} if self.failures else {})}
-
-# %% ../nbs/41_answer_check.ipynb #bec20fdb
-class _Counts:
-    "What is counted over the rows of an `AnswerCheck`."
-    @property
-    def abstained(self) -> int: return sum(r.result.abstained for r in self.rows)
-    @property
-    def failed(self) -> list[CheckedAnswer]:
-        "The answers in whose check something raised: a rule, a claim, or all of it."
-        return [r for r in self.rows if r.failures]
-    @property
-    def n_failed(self) -> int: return len(self.failed)
-    @property
-    def faults(self) -> Counter:
-        "How often each kind of fault stands in the answers."
-        return Counter(f for r in self.rows for f in r.faults)
-    @property
-    def unchecked(self) -> Counter:
-        "How many pieces of the answers no verdict is on, by their kind."
-        return Counter(p.kind for r in self.rows for p in r.result.unchecked)
 
 # %% ../nbs/41_answer_check.ipynb #fd0e5ffe
 @dataclass(frozen=True, slots=True)

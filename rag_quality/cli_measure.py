@@ -59,8 +59,8 @@ def llm_options(parser) -> None:
     parser.add_argument("--batch-out", metavar="파일", help="모델을 부르지 않고 물음을 OpenAI 배치 꼴의 JSONL로 적음"); parser.add_argument("--batch-in", metavar="파일", help="배치의 답 파일에서 답을 읽음")
 
 # %% ../nbs/80_cli_measure.ipynb #8a50865c
-def evaluate_command(args) -> None:
-    "`rag-quality evaluate`"
+def evaluate_command(args) -> int:
+    "`rag-quality evaluate`; 1 where a step raised for some of the queries."
     from rag_quality.ablation import ablation_systems
     from rag_quality.experiment import measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
@@ -78,6 +78,7 @@ def evaluate_command(args) -> None:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.out: print(f"남긴 곳: {save_experiment(found, args.out)}")
     tell_batch(llm)
+    return 1 if found.failures else 0
 
 # %% ../nbs/80_cli_measure.ipynb #e8e31871
 def search_command(args) -> None:
