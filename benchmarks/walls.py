@@ -23,6 +23,7 @@ from rag_quality.judging import judge_many
 from rag_quality.persona.session_data import failure_notes, read_session
 from rag_quality.report import text_table
 from rag_quality.scorecard import score_rows
+from rag_quality.semantic_eval import SemanticEvaluator
 from rag_quality.steps import System
 
 ARTICLES = ("HB-201:", "HB-202:", "HB-601:")
@@ -77,6 +78,8 @@ PLANTS = {
     "score": ("test", "persona.quality:completeness"),
     "judge": ("judge", "judge:LLMJudge.rules"),
     "rules": ("score", "judge_rules:check_claims"),
+    "semantic": ("semantic", "semantic_eval:PairSimilarity.__call__"),
+    "differences": ("semantic", "semantic_eval:compare"),
     "remembers": ("test", "persona.simulator:in_force"),
     "context_check": ("test", "persona.simulator:check_turn"),
     "root_cause": ("test:broken", "persona.simulator:root_cause"),
@@ -135,9 +138,15 @@ def planted(target:str, instead=None):
     "The package with this function broken."
     module, _, path = target.partition(":"); *owners, name = path.split("."); owner = import_module(f"rag_quality.{module}")
     for o in owners: owner = getattr(owner, o)
-    was = owner.__dict__[name]; forget(); setattr(owner, name, instead or broken(name))
+    own, was = name in owner.__dict__, owner.__dict__.get(name)        # a method may be inherited
+    if not own: getattr(owner, name)                                   # there it must be
+    forget()
+    setattr(owner, name, instead or broken(name))
     try: yield
-    finally: setattr(owner, name, was); forget()
+    finally:
+        if own: setattr(owner, name, was)
+        else: delattr(owner, name)
+        forget()
 
 def forget() -> None:
     "Verdicts that are remembered would hide what is planted."
@@ -207,6 +216,11 @@ class Bench:
     def score(self, kind):
         card = score_rows(self.rows)
         return [f for r in card.rows for f in r.failures], card.n_failed, card.text()
+
+    def semantic(self, kind):
+        found = SemanticEvaluator().evaluate_many([r["answer"] for r in self.rows], [r["contexts"][0] for r in self.rows])
+        failures = [f for r in found for f in r.failures]
+        return failures, sum(bool(r.failures) for r in found), " ".join(map(str, failures))
 
     def judge(self, kind):
         done = judge_many(self.rows, LLMJudge(), out=self.place("판정.jsonl"), concurrency=1)

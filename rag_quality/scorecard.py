@@ -10,7 +10,7 @@ __all__ = ['show', 'RowResult', 'Scorecard', 'tables', 'notes', 'text_of', 'mark
 import json, os, sys, time, unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class RowResult:
     scores: dict[str, MetricScore]
     rules: Judgment|None = None          # method "rules": beside, never pooled
     rules_reason: str = ""               # why there is no verdict of the rules
-    failures: tuple[Failure, ...] = ()   # what raised while it was scored
+    failures: tuple[Failure, ...] = field(default=(), repr=False)   # what raised while it was scored
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
