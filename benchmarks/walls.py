@@ -92,7 +92,7 @@ PLANTS = {
 SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules")
 
 # names in the source that are no constant: what they stand for
-COMPUTED = {"steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering_loop": "what is given to `note`", "wall": "the wall itself", "support_claims": "the signs and rules by their own names", "scorecard": "the names of the metrics", "automation": "the pages of a session"}
+COMPUTED = {"persona.fact_check": "what is given to `_ours`", "steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering_loop": "what is given to `note`", "wall": "the wall itself", "support_claims": "the signs and rules by their own names", "scorecard": "the names of the metrics", "automation": "the pages of a session"}
 
 def named_steps() -> tuple[set[str], set[str]]:
     "(the names that the source gives to what stands behind the wall, the modules that compute one)."
@@ -108,7 +108,7 @@ def named_steps() -> tuple[set[str], set[str]]:
             first = node.args[0]
             if called == "tries" and isinstance(first, ast.Name) and first.id != "of": found.add(f"validator:{first.id}"); continue
             if called == "part" and isinstance(first, ast.Constant) and module == "faithfulness": found.add(f"validator:{first.value}"); continue
-            if called not in ("attempt", "failure_of", "wall", "note"): continue
+            if called not in ("attempt", "failure_of", "wall", "note", "_ours"): continue
             if isinstance(first, ast.Constant) and isinstance(first.value, str): found.add(first.value)
             elif called in ("attempt", "failure_of"): computed.add(module)
             elif called == "wall" and module not in COMPUTED: computed.add(module)

@@ -25,7 +25,7 @@ from .evidence import Rulebook, sourced_claims, verification_query
 from .records import PersonaQuery
 from ..splitting import split_claims
 from ..support_claims import Cited
-from ..wall import Failure, failure_of
+from ..wall import Failure, failure_of, place_of
 
 # %% ../../nbs/persona/08_fact_check.ipynb #fecf63ca
 CRITERIA = {"citation": "조항 번호", "number": "수치·기한", "source": "출처 존재", "hallucination": "지어내지 않음"}
@@ -144,6 +144,10 @@ def _compared(text:str, places:Sequence[Place], articles:Sequence[str], asked:st
     return number, invented, n
 
 # %% ../../nbs/persona/08_fact_check.ipynb #f39b1d79
+def _ours(step:str, e:Exception) -> Failure|None:
+    "The failure, where the package's own code raised it (strict: let through); None for what a part that was given raised, or what was raised on purpose."
+    return None if isinstance(e, (RagQualityError, OSError)) or place_of(e).startswith("__main__:") else failure_of(step, e)
+
 def _settled(checked:Sequence[ClaimCheck], more:int, id:str) -> FactReport:
     "The report of an answer whose claims were checked."
     bad = sum(not c.passed for c in checked)
@@ -171,8 +175,7 @@ class AutoFactChecker:
             return _settled(_all_checked(found, self.rules, query or "", beside, self.k, self.validator), len(all_) - len(found), id)
         except Exception as e:      # a check that could not be made is no pass
             log.warning("팩트체크를 못 했습니다 (%s): %s", id or "-", e)
-            ours = None if isinstance(e, (RagQualityError, OSError)) else failure_of("fact_check", e)
-            return FactReport(id, False, None, False, f"팩트체크를 못 했습니다: {type(e).__name__}: {str(e)[:160]}", failure=ours)
+            return FactReport(id, False, None, False, f"팩트체크를 못 했습니다: {type(e).__name__}: {str(e)[:160]}", failure=_ours("fact_check", e))
 
     def _given(self, answer:Answer) -> list[int]:
         "The places of the articles that the answer's contexts are, as the collection has them today."
@@ -193,7 +196,7 @@ def _regenerated(checker, query, answer, regenerate, max_attempts, id):
     for n in range(1, max_attempts + 1):
         if last.passed is not False: break
         try: new = regenerate(query, last.failed, n)
-        except Exception as e: log.warning("다시 만들지 못했습니다 (%s): %s", id or "-", e); new = None; report = replace(report, failure=report.failure or (None if isinstance(e, (RagQualityError, OSError)) else failure_of("regenerate", e)))
+        except Exception as e: log.warning("다시 만들지 못했습니다 (%s): %s", id or "-", e); new = None; report = replace(report, failure=report.failure or _ours("regenerate", e))
         if new is None: break
         new = as_answer(new); last = replace(checker.check(query, new, id=id), regenerations=n); reports.append(last)
         if rank(last) > rank(report): best, report = new, last
