@@ -25,7 +25,7 @@ from .evidence import Rulebook, sourced_claims, verification_query
 from .records import PersonaQuery
 from ..splitting import split_claims
 from ..support_claims import Cited
-from ..wall import Failure, failure_of, place_of
+from ..wall import Failure, failure_of, place_of as raised_at
 
 # %% ../../nbs/persona/08_fact_check.ipynb #fecf63ca
 CRITERIA = {"citation": "조항 번호", "number": "수치·기한", "source": "출처 존재", "hallucination": "지어내지 않음"}
@@ -143,11 +143,12 @@ def _compared(text:str, places:Sequence[Place], articles:Sequence[str], asked:st
     if validator: invented += [v.reason for v in validator.validate_answer(text, list(articles)).claims if v.score < REFUTED][:1]
     return number, invented, n
 
-# %% ../../nbs/persona/08_fact_check.ipynb #f39b1d79
+# %% ../../nbs/persona/08_fact_check.ipynb #16f549ca
 def _ours(step:str, e:Exception) -> Failure|None:
     "The failure, where the package's own code raised it (strict: let through); None for what a part that was given raised, or what was raised on purpose."
-    return None if isinstance(e, (RagQualityError, OSError)) or place_of(e).startswith("__main__:") else failure_of(step, e)
+    return None if isinstance(e, (RagQualityError, OSError)) or raised_at(e).startswith("__main__:") else failure_of(step, e)
 
+# %% ../../nbs/persona/08_fact_check.ipynb #f39b1d79
 def _settled(checked:Sequence[ClaimCheck], more:int, id:str) -> FactReport:
     "The report of an answer whose claims were checked."
     bad = sum(not c.passed for c in checked)
