@@ -26,7 +26,7 @@ from .fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of, talk_answer
 from .formality import detect_formality
 from .grading_context import KnowingScorer
 from .grading_rewrite import knowledge_of
-from .hallucination_filter import HallucinationFilter
+from .hallucination_filter import FilterResult, HallucinationFilter
 from .korean import content_morphemes
 from .llm_answerer import LLMAnswerer
 from .relevance_words import words_of
@@ -35,16 +35,19 @@ from .talk import needs_retrieval, own_names
 
 _all_ = ["Answer", "as_answer", "confidence_of", "route", "MIN_RELEVANCE", "ROUTE_RELEVANCE", "NOTICE_KO", "ExtractiveAnswerer", "LLMAnswerer", "FALLBACK_MESSAGE_KO", "fallback_answer", "talk_answer",
          "Attempt", "generate_answer_with_validation", "generate_answer_with_validation_sync"]
+from .wall import Wall
 
 # %% ../nbs/18_answering.ipynb #d27c0cc9
 def finished(answer:Answer, context:Sequence[Passage], notice:str="", filter=None) -> Answer:
     "An answer as it goes out: citations grounded, what the passages do not have marked, the notice before it; one that abstains as it is."
     if answer.abstained: return answer
-    grounded = None if answer.metadata.get("method") == "extractive" else ground_citations(answer.content, context)      # extracted sentences carry their source already
-    filtered = (filter or HallucinationFilter()).filter(grounded.content if grounded else answer.content, context)
+    wall = Wall()          # a source or a mark less is no reason to say nothing
+    grounded = None if answer.metadata.get("method") == "extractive" else wall("citations", ground_citations, answer.content, context)      # extracted sentences carry their source already
+    content = grounded.content if grounded else answer.content
+    filtered = wall("filter", (filter or HallucinationFilter()).filter, content, context, otherwise=FilterResult(content, (), False))
     cited = tuple(dict.fromkeys(f"{c.regulation} {c.article}".strip() for c in grounded.citations if c.kind != "flagged")) if grounded else answer.citations
     return answer.with_(content=f"{notice}\n\n{filtered.content}" if notice else filtered.content, citations=cited, contexts=tuple(p.full_text if isinstance(p, Passage) else p for p in context), notice=notice,
-                        unsourced=list(grounded.unsourced) if grounded else [], corrected=[list(c) for c in grounded.corrected] if grounded else [], filtered=[f.text for f in filtered.findings])
+                        unsourced=list(grounded.unsourced) if grounded else [], corrected=[list(c) for c in grounded.corrected] if grounded else [], filtered=[f.text for f in filtered.findings]).noting(wall.failures)
 
 # %% ../nbs/18_answering.ipynb #3ecc4ed2
 def _speaks_of(word:str, scorer, passages:Sequence[Passage]) -> bool:
@@ -74,8 +77,46 @@ def would_answer(query:str, found, scorer, k:int=5   # what the search returned;
     if not context or (way := route(scorer.score_context(query, context, also=said if said != query else None).score)) == "fallback": return False
     return not ExtractiveAnswerer().answer(with_terms(query, said), context[:FEW] if way == "uncertain" else context).abstained
 
+# %% ../nbs/18_answering.ipynb #e7609a5b
+def _nothing(reason:str, **metadata) -> Answer:
+    "The fixed message alone: where what makes a better one raised."
+    return Answer(FALLBACK_MESSAGE_KO, 0.0, (), (), {"method": "fallback", "abstained": True, "reason": reason, "alternatives": [], "office": None, **metadata})
+
+class _Steps:
+    "What an `Assistant` does with a question, step by step; one that raises is left out, and `wall` keeps what it was."
+    def _asked(self, text:str, history:Sequence, wall:Wall) -> Answer:
+        if history: text = wall("contextualize", lambda: contextualize(text, history).text, otherwise=text)
+        need = wall("needs_retrieval", needs_retrieval, text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages), titled=lambda word: word in self._title_words)
+        if self.gate and need is not None and not need.needed: return wall("talk", talk_answer, text, need.kind, need.reason) or _nothing(need.reason)
+        named = wall("asked_article", lambda: [self.passages[i] for i in named_articles(text, self.passages)[:self.k]], otherwise=[])
+        told = wall("named", answer_named, text, named, self.filter, answerer=self.answerer, validator=self.validator, **self.options) if named else None
+        if told is not None: return told
+        found = wall("search", self.search, text, max(self.k, 8), otherwise=[]); wall.failures += getattr(found, "failures", ())
+        hits = [p for p, _ in hits_of(found)]
+        said = getattr(found, "text", None) or text               # as the pipeline rewrote it
+        context = hits[:self.k]
+        judged = wall("relevance", self.scorer.score_context, text, context, also=said if said != text else None) if self.gate else None
+        relevance, why = (judged.score, judged.reason) if judged else (None, "찾은 조문이 없습니다.")
+        near = source_of(context[max(range(len(context)), key=lambda i: judged.scores[i])]).label if judged and context else None
+        way = (route(relevance) if self.gate else "answer") if context else "fallback"
+        meta = {"query_text": said, "relevance": relevance, "nearest": near, "route": way}
+        if way == "fallback": return self._fallback(wall, text, hits, why, **meta)
+        return self._answered(wall, text, said, hits, context[:FEW] if way == "uncertain" else context, relevance, NOTICE_KO if way == "uncertain" else "").with_(**meta)
+
+    def _answered(self, wall:Wall, text:str, said:str, hits, context, relevance, notice:str) -> Answer:
+        asked = wall("terms", with_terms, text, said, otherwise=said) if getattr(self.answerer, "method", "") == "extractive" else said
+        answer = wall("answer", generate_answer_with_validation_sync, asked, context, answerer=self.answerer, validator=self.validator, relevance=relevance, fallback=lambda why: self._fallback(wall, text, hits, why), **self.options)
+        if answer is None: answer = self._fallback(wall, text, hits, "answerer_failed")
+        if answer.abstained and answer.metadata.get("method") != "fallback":
+            answer = self._fallback(wall, text, hits, answer.metadata.get("reason", ""), attempts=answer.metadata.get("attempts", [])).noting(answer.failures)
+        return wall("finish", finished, answer, context, notice, self.filter, otherwise=answer)
+
+    def _fallback(self, wall, query, hits, reason, **meta) -> Answer:
+        found = wall("fallback", fallback_answer, query, hits, search=self.search, answers=lambda q, found: would_answer(q, found, self.scorer, self.k), reason=reason, **meta)
+        return found or _nothing(reason, **meta)
+
 # %% ../nbs/18_answering.ipynb #5407cd3f
-class Assistant:
+class Assistant(_Steps):
     "Answers questions over a collection: routed, validated, cited, filtered; or says that it cannot."
     def __init__(self, passages:Sequence[Passage], search:Callable, *,   # search: (query, k) -> [(Passage, score)], or an object with `hits` and the rewritten `text`
                  answerer=None, validator=None, scorer=None, filter=None, k:int=5, max_retries:int=2, time_limit_s:float=60, budget=None,
@@ -94,28 +135,12 @@ class Assistant:
     def ask(self, query:str, history:Sequence=()) -> Answer:
         "One question answered, or refused with the reason; `history`: the turns before it, see `contextualize`."
         if not isinstance(query, str): raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
-        text = nfc(query).strip()[:2000]; text = contextualize(text, history).text if history else text
-        need = needs_retrieval(text, own=self.own, known=lambda word: _speaks_of(word, self.scorer, self.passages), titled=lambda word: word in self._title_words)
-        if self.gate and not need.needed: return talk_answer(text, need.kind, need.reason)
-        if named := [self.passages[i] for i in named_articles(text, self.passages)[:self.k]]: return answer_named(text, named, self.filter, answerer=self.answerer, validator=self.validator, **self.options)
-        found = self.search(text, max(self.k, 8)); hits = [p for p, _ in hits_of(found)]
-        said = getattr(found, "text", None) or text               # as the pipeline rewrote it
-        context = hits[:self.k]
-        judged = self.scorer.score_context(text, context, also=said if said != text else None) if self.gate else None
-        relevance, why = (judged.score, judged.reason) if judged else (None, "찾은 조문이 없습니다.")
-        near = source_of(context[max(range(len(context)), key=lambda i: judged.scores[i])]).label if judged and context else None
-        way = (route(relevance) if self.gate else "answer") if context else "fallback"
-        meta = {"query_text": said, "relevance": relevance, "nearest": near, "route": way}
-        if way == "fallback": return self._fallback(text, hits, why, **meta)
-        if way == "uncertain": context = context[:FEW]
-        answer = generate_answer_with_validation_sync(with_terms(text, said) if getattr(self.answerer, 'method', '') == 'extractive' else said, context, answerer=self.answerer, validator=self.validator, relevance=relevance, fallback=lambda why: self._fallback(text, hits, why), **self.options)
-        if answer.abstained and answer.metadata.get("method") != "fallback": answer = self._fallback(text, hits, answer.metadata.get("reason", ""), attempts=answer.metadata.get("attempts", []))
-        return finished(answer, context, NOTICE_KO if way == "uncertain" else "", self.filter).with_(**meta)
+        wall, text = Wall(), nfc(query).strip()[:2000]
+        answer = wall("answering", self._asked, text, history, wall) or _nothing("답하다 오류가 났습니다.")
+        return answer.noting(wall.failures)
 
     async def aask(self, query:str, history:Sequence=()) -> Answer: "`ask` for coroutines."; return await asyncio.to_thread(self.ask, query, history)
     def ask_many(self, queries:Sequence[str]) -> list[Answer]: "Answers in order."; return [self.ask(q) for q in queries]
-    def _fallback(self, query, hits, reason, **meta) -> Answer:
-        return fallback_answer(query, hits, search=self.search, answers=lambda q, found: would_answer(q, found, self.scorer, self.k), reason=reason, **meta)
 
 # %% ../nbs/18_answering.ipynb #9cf590ea
 def answerer_for(collection,                    # a Collection or passages

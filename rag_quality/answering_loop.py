@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from numbers import Real
 
 from .answers import Answer, as_answer, confidence_of
-from .core import ConfigError, Passage, log
+from .core import ConfigError, Passage, RagQualityError, log
 from .extractive import ExtractiveAnswerer
 from .fallback import FALLBACK_MESSAGE_KO
 from .faithfulness import FaithfulnessValidator
 from .llm_budget import Budget, estimate_tokens
 from .llm_errors import BudgetExceeded, LLMBadReply, mask_secrets
+from .wall import failure_of
 
 # %% ../nbs/18_answering_loop.ipynb #3be5a5fd
 @dataclass(frozen=True, slots=True)
@@ -66,13 +67,13 @@ def within(f:Callable, seconds:float|None):
     return box["value"]
 
 # %% ../nbs/18_answering_loop.ipynb #45698200
-class _Loop:
-    "One run of the loop: attempts, the budget, the best so far."
+class _Parts:
+    "What one run of the loop has: attempts, the budget, the best so far."
     def __init__(self, query, context, max_retries, answerer, validator, threshold, budget, time_limit_s, relevance, stop, until):
         self.query, self.context, self.call, self.answerer, self.validator = query, list(context), _caller(answerer), answerer, validator
         self.threshold, self.budget, self.ends, self.relevance, self.stop, self.until = threshold, budget, time.monotonic() + time_limit_s, relevance, stop, until
         self.texts = tuple(c.full_text if isinstance(c, Passage) else c for c in self.context)
-        self.attempts, self.best, self.last, self.reason, self.max_retries = [], None, None, "", max_retries
+        self.attempts, self.best, self.last, self.reason, self.max_retries, self.failures = [], None, None, "", max_retries, []
 
     def left(self) -> float: return self.ends - time.monotonic()
     def generate(self, strict) -> Answer:
@@ -86,12 +87,16 @@ class _Loop:
         check = getattr(self.validator, "validate_answer", self.validator)
         return within(lambda: check(answer.content, self.context, self.threshold) if hasattr(self.validator, "validate_answer") else check(answer.content, self.context), max(self.left(), 5.))
 
+# %% ../nbs/18_answering_loop.ipynb #54c4b680
+class _Loop(_Parts):
+    "One run of the loop."
     def attempt(self, n:int, strict) -> bool:
         "Whether another attempt makes sense."
         try: answer = self.generate(strict)
-        except Exception as e: return self.failed(n, strict, e)          # whatever an answerer throws: never a crash
+        except Exception as e: self.note("answerer", self.answerer, e); return self.failed(n, strict, e)          # whatever an answerer throws: never a crash
         try: v = self.validate(answer)
-        except Exception as e: return self.failed(n, strict, e, "validator_failed")     # what was not checked is not said
+        except Exception as e: self.note("validator", self.validator, e); return self.failed(n, strict, e, "validator_failed")     # what was not checked is not said
+        self.failures += getattr(v, "failures", ())
         ungrounded = tuple(getattr(v, "ungrounded_claims", None) or ())
         score, ok = getattr(v, "score", None), bool(v.is_acceptable)
         self.attempts.append(Attempt(n, answer.metadata.get("method", ""), strict is not None, score, ok, ungrounded, "", answer.content))
@@ -100,6 +105,10 @@ class _Loop:
         if ok and (self.best is None or rank > self.best[2]): self.best = (answer, v, rank)
         self.last = v; self.reason = "" if ok else "faithfulness_below_threshold"
         return not ok or self.until == "grounded" and bool(ungrounded)
+
+    def note(self, step, part, e) -> None:
+        "Keep where a part of this package went wrong (strict: let it through); what somebody else's part throws, and what is raised on purpose, is an attempt without an answer."
+        if type(part).__module__.startswith("rag_quality.") and not isinstance(e, (RagQualityError, OSError)): self.failures.append(failure_of(step, e))
 
     def failed(self, n, strict, e, kind="") -> bool:
         kind = kind or ("time_limit" if isinstance(e, TimeoutError) else "budget" if isinstance(e, BudgetExceeded) else "answerer_failed")
@@ -122,18 +131,18 @@ def _finish(loop:_Loop, rescue:bool, fallback) -> Answer:
     if loop.best is not None: return _accepted(loop.best[0], loop.best[1], loop, **record)
     if rescue and loop.reason in ("answerer_failed", "time_limit", "budget") and not isinstance(loop.answerer, ExtractiveAnswerer):
         try: answer = ExtractiveAnswerer().answer(loop.query, loop.context); v = loop.validate(answer)
-        except Exception as e: log.warning("발췌로도 답하지 못했습니다: %s", type(e).__name__)
+        except Exception as e: log.warning("발췌로도 답하지 못했습니다: %s", type(e).__name__); loop.failures += [] if isinstance(e, (RagQualityError, OSError)) else [failure_of("extractive", e)]
         else:
             if v.is_acceptable and not answer.abstained: return _accepted(answer, v, loop, **record, rescued=True, reason=loop.reason)
     reason = loop.reason or "faithfulness_below_threshold"
     if fallback is not None: found = fallback(reason)
     else: found = Answer(FALLBACK_MESSAGE_KO, 0.0, (), loop.texts, {"method": "fallback", "abstained": True})
-    return found.with_(confidence=0.0, reason=reason, **record)
+    return found.with_(confidence=0.0, reason=reason, **record).noting(loop.failures)
 
 def _accepted(answer:Answer, v, loop:_Loop, **more) -> Answer:
     said_nothing = answer.abstained or bool(getattr(v, "abstained", False))
     return answer.with_(confidence=0.0 if said_nothing else confidence_of(loop.relevance, getattr(v, "score", None)), contexts=answer.contexts or loop.texts, abstained=said_nothing,
-                        faithfulness=getattr(v, "score", None), worst_claim_score=getattr(v, "worst_claim_score", None), **more)
+                        faithfulness=getattr(v, "score", None), worst_claim_score=getattr(v, "worst_claim_score", None), **more).noting(loop.failures)
 
 # %% ../nbs/18_answering_loop.ipynb #cdf72cbd
 def generate_answer_with_validation_sync(query:str, context:Sequence, max_retries:int=2, *,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 
 from .core import ConfigError, nfc
+from .wall import Failure
 
 # %% ../nbs/18_answers.ipynb #e3f68b70
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ class Answer:
         "A copy with other values; what is given by another name is added to `metadata`."
         return Answer(self.content if content is None else content, self.confidence if confidence is None else confidence, self.citations if citations is None else tuple(citations),
                       self.contexts if contexts is None else tuple(contexts), {**self.metadata, **metadata})
+
+    def noting(self, failures:Iterable[Failure]) -> "Answer":
+        "A copy that also tells of steps that raised, in `metadata['failures']` as plain values; itself where there are none."
+        more = [f.to_dict() for f in failures]
+        return self.with_(failures=[*self.metadata.get("failures", ()), *more]) if more else self
+
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        "The steps that raised while it was made; () where every one did its work."
+        return tuple(Failure(**f) for f in self.metadata.get("failures", ()))
 
     def to_dict(self, query:str|None=None, query_id:str|None=None) -> dict:
         "Plain values for JSON: {_id, query, answer, abstained, confidence, citations, contexts, metadata}."

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import __version__
+from .automation_run import note_failures
 from .automation_rounds import Beside, Rounds
 from .components import OwnPipeline
 from .core import ConfigError, atomic_write
@@ -26,6 +27,7 @@ from .persona.records import Dialogue, Exchange, PersonaQuery
 from .persona.report import TestReportGenerator
 from .persona.store import ROOT, SessionStore, session_id
 from .workers import cores
+from .wall import Wall, attempt
 
 # %% ../nbs/20_persona.ipynb #1b55cba1
 LEAST_QUERIES, LEAST_TURNS = 3, 3
@@ -74,13 +76,24 @@ def _contributions(s:Rounds, queries, dialogues, answers, beside:Beside|None) ->
 def _concluded(s:Rounds, queries:Sequence[PersonaQuery], dialogues:Sequence[Dialogue], reference, components:bool, beside:Beside|None=None) -> None:
     "Contributions, diagnosis and suggestions of a session whose questions were all asked."
     s.store.sort(); own = hasattr(s.target, "with_components"); answers = {r["id"]: Exchange.from_dict(r) for r in s.store.rows("answers")}
-    measured = _contributions(s, queries, dialogues, answers, beside) if components and own else None
-    diagnosis = FailureAnalyzer(s.collection, reference=reference).diagnose(s.store, target=s.target)
-    s.store.write("diagnosis.json", diagnosis.to_dict())
-    plan = ImprovementApplier().plan(diagnosis, queries, list(answers.values()), s.collection, s.target, broad=False)
-    s.store.write("improvement_plan.json", {"session": s.store.session["id"], "suggestions": [x.to_dict() for x in plan]})
+    wall, id = Wall(), s.store.session["id"]
+    measured = wall("contributions", _contributions, s, queries, dialogues, answers, beside) if components and own else None
+    diagnosis = wall("diagnosis", lambda: FailureAnalyzer(s.collection, reference=reference).diagnose(s.store, target=s.target))
+    if diagnosis is not None: s.store.write("diagnosis.json", diagnosis.to_dict())
+    plan = wall("plan", lambda: ImprovementApplier().plan(diagnosis, queries, list(answers.values()), s.collection, s.target, broad=False), otherwise=[]) if diagnosis is not None else []
+    s.store.write("improvement_plan.json", {"session": id, "suggestions": [x.to_dict() for x in plan]})
     why = "컴포넌트를 켜고 끌 수 없는 체계입니다. 답과 맥락에서 보이는 것만 진단합니다." if not own else "컴포넌트의 기여를 재지 않기로 했습니다(--fast)."
-    s.store.write("components.json", measured().to_dict() if measured else {"available": False, "reason": why, "measure": None, "n": None, "rows": [], "shapley": None})
+    found = wall("contributions", lambda: measured().to_dict()) if measured else None
+    if wall.failures: why = f"기여를 재거나 진단하다 우리 쪽에서 오류가 났습니다: {wall.failures[0]}"
+    s.store.write("components.json", found or {"available": False, "reason": why, "measure": None, "n": None, "rows": [], "shapley": None})
+    note_failures(s.store, id, wall.failures)
+
+def _written(store:SessionStore) -> None:
+    "The pages of a session; one that raises says so in its place."
+    for name, make in (("report.md", lambda: TestReportGenerator(store.folder).markdown()), ("dashboard.html", lambda: dashboard_html(store.folder))):
+        text, failure = attempt(name, make)
+        if failure: note_failures(store, store.session["id"], [failure])
+        store.write(name, text or f"{name}: 쓰다 오류가 났습니다. {failure}\n")
 
 # %% ../nbs/20_persona.ipynb #25af39fd
 WORTH = 50       # questions and turns from which a second process pays for its start
@@ -109,14 +122,16 @@ def _run(collection, target, plan:Plan, llm, people, beside:Beside|None, options
     with kept_tokens(collection.passages), _opened(Path(out) if out else Path(root)/session_id(config), config, resume) as store:
         asked = [PersonaQuery.from_dict(r) for r in store.rows("queries")]          # written at once: all of them, or none
         if not asked:
-            asked = QueryGenerator(collection, llm=llm).generate_all(people, plan.queries, seed=plan.seed, avoid=read_avoid(avoid) if avoid else ())
+            made = QueryGenerator(collection, llm=llm)
+            asked = made.generate_all(people, plan.queries, seed=plan.seed, avoid=read_avoid(avoid) if avoid else ())
+            note_failures(store, "queries", made.wall.failures)
             store.append("personas", *(p.to_dict() for p in people)); store.append("queries", *(q.to_dict() for q in asked))
         s = Rounds(collection, target, store, llm=llm, concurrency=concurrency, **options); first = dialogue_queries(asked)
         if beside: beside.begin(store, first)
         s.over(s.single, asked, "질문")
         dialogues = beside.talked(lambda q: Rounds(collection, target, store, **options).dialogue(q), first) if beside else s.over(s.dialogue, first, "대화")
-        _concluded(s, asked, dialogues, None if target is own else own, components, beside)
+        _concluded(s, asked, [d for d in dialogues if d.turns], None if target is own else own, components, beside)
         store.finish()
-        store.write("report.md", TestReportGenerator(store.folder).markdown()); store.write("dashboard.html", dashboard_html(store.folder))
+        _written(store)
         atomic_write(Path(root).parent/"improvement_plan.json", (store.folder/"improvement_plan.json").read_bytes())     # the last plan, where specs/002 looks for it
         return store.folder

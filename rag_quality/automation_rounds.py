@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
-from .automation_run import Examiner, Recorder
+from .automation_run import Examiner, Recorder, note_failures
 from .components import OwnPipeline
 from .core import log, progress
 from .kept_tokens import kept_tokens
@@ -25,6 +25,7 @@ from .persona.store import SessionStore
 from .persona.targets import Breaker
 from .persona.wording import reworded
 from .workers import Worker
+from .wall import Wall
 
 # %% ../nbs/20_persona_rounds.ipynb #9faa48a4
 class Rounds:
@@ -43,22 +44,28 @@ class Rounds:
             try: return [r.result() for r in progress([pool.submit(f, x) for x in items], label)]
             except BaseException: self.stop.set(); pool.shutdown(wait=False, cancel_futures=True); raise
 
-    def single(self, q:PersonaQuery) -> Exchange:
-        "One question asked, checked, scored, written."
-        asked = self.ask(self.target, q.text, id=q.id)
+    def single(self, q:PersonaQuery) -> Exchange|None:
+        "One question asked, checked, scored, written; None where our own asking raised."
+        wall = Wall()
+        asked = wall("ask", self.ask, self.target, q.text, id=q.id)
+        if asked is None: note_failures(self.store, q.id, wall.failures); return None
         if asked.error and asked.error.kind == "cancelled": return asked          # stopped: to be asked when it goes on
-        got = self.examine(asked, q)
+        got = wall("examine", self.examine, asked, q, otherwise=asked)
         if q.id not in self.done["answers"]: self.store.append("answers", got.to_dict())
+        note_failures(self.store, q.id, wall.failures)
         return got
 
     def dialogue(self, q:PersonaQuery) -> Dialogue:
         "One scenario, turn after turn."
         sim = MultiTurnSimulator(self.collection, turns=self.turns, wording=reworded, ask=self.ask, llm=self.llm)
-        d = sim.run(self.target, q, persona_of(q.persona), seed=self.seed)
+        d = sim.wall("dialogue", sim.run, self.target, q, persona_of(q.persona), seed=self.seed) or Dialogue(f"s-{q.persona}", q.persona, (), "대화를 하다 우리 쪽에서 오류가 남")
+        note_failures(self.store, d.id, sim.wall.failures)
         for t, row in zip(d.turns, d.rows()):
             if t.exchange.error and t.exchange.error.kind == "cancelled": break
             about = replace(q, id=row["id"], text=t.user, formal=t.standalone, relevant=dict(t.relevant), facts=q.facts if t.number == 1 else ()) if t.relevant else f"{t.user}\n{t.standalone}"
-            final = self.examine(replace(t.exchange, id=row["id"]), about)
+            wall, asked = Wall(), replace(t.exchange, id=row["id"])
+            final = wall("examine", self.examine, asked, about, otherwise=asked)
+            note_failures(self.store, row["id"], wall.failures)
             if row["id"] not in self.done["turns"]: self.store.append("turns", {**row, **final.to_dict()})
         return d
 

@@ -53,7 +53,7 @@ def parser() -> argparse.ArgumentParser:
 
 # %% ../nbs/90_cli.ipynb #ce7344f5
 def main(argv:list[str]|None=None) -> int:
-    "Entry point; 0 where it went well, 1 where lines of a file could not be read (the others were), 2 where the arguments or the data are at fault."
+    "Entry point; 0 where it went well, 1 where lines of a file could not be read (the others were), 2 where the arguments or the data are at fault, 3 where we are."
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")    # before numpy: small products lose more to threads than they gain
     from rag_quality.core import RagQualityError, os_reason
     for stream in (sys.stdout, sys.stderr):               # a terminal that cannot show a character (cp949) shows '?', not a traceback
@@ -64,3 +64,7 @@ def main(argv:list[str]|None=None) -> int:
     except BrokenPipeError: os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()); return 0   # the reader (head, less) has seen enough
     except OSError as e: print(f"rag-quality: 읽거나 쓸 수 없습니다: {re.sub(r'/[.][0-9a-f]{16}[.]tmp$', '', str(e.filename or ''))} ({os_reason(e)})", file=sys.stderr); return 2
     except KeyboardInterrupt: print("rag-quality: 멈추었습니다", file=sys.stderr); return 130
+    except Exception as e:                                # ours to mend: named in a line, and whole where it is asked for
+        from rag_quality.wall import place_of, strict
+        if strict(): raise
+        print(f"rag-quality: 뜻밖의 오류로 멈추었습니다: {type(e).__name__} ({place_of(e)}) {' '.join(str(e).split())[:160]}. 자세히 보려면 RAG_QUALITY_STRICT=1을 앞에 붙여 다시 돌려 주세요.", file=sys.stderr); return 3

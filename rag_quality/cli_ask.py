@@ -42,13 +42,16 @@ WHY = {"faithfulness_below_threshold": "지은 답이 근거를 확인하는 검
 def answer_dict(assistant, query:str, query_id:str|None=None) -> dict:
     "One answer as plain values: {_id, query, answer, abstained, confidence, citations, contexts, claims, reason, ...}."
     from rag_quality.faithfulness import FaithfulnessValidator
-    answer = assistant.ask(query)
+    from rag_quality.wall import Wall
+    answer, wall = assistant.ask(query), Wall()
     said = answer.said
-    checked = None if answer.abstained or answer.metadata.get("deleted") else FaithfulnessValidator().validate_answer(said, list(answer.contexts))
+    checked = None if answer.abstained or answer.metadata.get("deleted") else wall("validator", FaithfulnessValidator().validate_answer, said, list(answer.contexts))
+    failures = [*answer.failures, *(f for f in (*(checked.failures if checked else ()), *wall.failures) if f not in answer.failures)]
     out = answer.to_dict(query, query_id); extra = out.pop("metadata", {})
     return {**out, "claims": [{"text": _labelled(said, c), "verdict": c.verdict, "score": round(c.score, 4), "passage": c.passage, "reason": c.reason, "start": c.start} for c in (checked.claims if checked else ())],
             "unchecked": [{"text": p.text, "kind": p.kind, "start": p.start} for p in (checked.unchecked if checked else ())],
-            "method": extra.get("method"), "reason": extra.get("reason"), "relevance": extra.get("relevance"), "nearest": extra.get("nearest"), "notice": extra.get("notice")}
+            "method": extra.get("method"), "reason": extra.get("reason"), "relevance": extra.get("relevance"), "nearest": extra.get("nearest"), "notice": extra.get("notice"),
+            **({"failures": [f.to_dict() for f in failures]} if failures else {})}
 
 def _labelled(said:str, claim) -> str:
     "A claim with the label that it stands behind in its line ('임원: ')."
@@ -78,11 +81,14 @@ def answer_text(found:dict) -> str:
     for i, t in enumerate(found["contexts"], 1):
         head, _, body = t.partition("\n"); body = " ".join(body.split())
         lines.append(f"  {i}. {head[:100]}" + (f"\n     {body[:120]}{'…' if len(body) > 120 else ''}" if body else ""))
+    if failures := found.get("failures"):
+        from rag_quality.wall import Failure, counted
+        lines += ["", "넘어져서 없이 답한 단계:", *(f"  {line}" for line in counted(Failure(**f) for f in failures))]
     return "\n".join(lines)
 
 # %% ../nbs/80_cli_ask.ipynb #9626f6e1
 def ask_command(args) -> int:
-    "`rag-quality ask`; 1 where lines of the file could not be read."
+    "`rag-quality ask`; 1 where lines of the file could not be read, or a step raised for some of its questions."
     from rag_quality.cli_measure import check_writable
     from rag_quality.core import ConfigError, progress
     if bool(args.query) == bool(args.queries): raise ConfigError("질문 하나, 또는 --queries 파일과 --out 파일을 주세요. 예: rag-quality ask \"휴학은 어떻게 해?\"")
@@ -95,19 +101,19 @@ def ask_command(args) -> int:
     questions, bad = read_questions(args.queries)
     assistant, part = assistant_of(args), Path(f"{args.out}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
-    abstained = 0
+    abstained = n_failed = 0
     with open(part, "w", encoding="utf8") as f:          # what is answered stays, whatever comes after
         for query_id, text in progress(questions, "ask"):
-            row = answer_dict(assistant, text, query_id); abstained += row["abstained"]
+            row = answer_dict(assistant, text, query_id); abstained += row["abstained"]; n_failed += bool(row.get("failures"))
             f.write(json.dumps(row, ensure_ascii=False) + "\n"); f.flush()
     os.replace(part, args.out)
     for b in bad: print(f"rag-quality: 읽지 못한 줄: {b}", file=sys.stderr)
-    print(f"질문 {len(questions)}개에 답했습니다(답하지 않은 것 {abstained}개): {args.out}")
-    return 1 if bad else 0
+    print(f"질문 {len(questions)}개에 답했습니다(답하지 않은 것 {abstained}개{f', 단계가 넘어진 것(n_failed) {n_failed}개: failures 칸을 보세요' if n_failed else ''}): {args.out}")
+    return 1 if bad or n_failed else 0
 
 # %% ../nbs/80_cli_ask.ipynb #ce94a01e
 def check_command(args) -> int:
-    "`rag-quality check`; 1 where lines of the file could not be read, or nothing could be scored."
+    "`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could be scored."
     from rag_quality.answer_check import check_answers, html_of, text_of
     from rag_quality.cli_measure import check_writable, llm_of, tell_batch
     from rag_quality.core import ConfigError, atomic_write
@@ -121,7 +127,7 @@ def check_command(args) -> int:
     if args.html: atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
     print(text_of(found, shown=args.shown))         # after the files: a reader who has seen enough (head) loses none
     tell_batch(llm)
-    return 1 if found.bad or len(found) > found.abstained and not found.scored else 0
+    return 1 if found.bad or found.n_failed or len(found) > found.abstained and not found.scored else 0
 
 # %% ../nbs/80_cli_ask.ipynb #7f97f14b
 def add(commands) -> None:

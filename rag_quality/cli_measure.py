@@ -59,8 +59,8 @@ def llm_options(parser) -> None:
     parser.add_argument("--batch-out", metavar="파일", help="모델을 부르지 않고 물음을 OpenAI 배치 꼴의 JSONL로 적음"); parser.add_argument("--batch-in", metavar="파일", help="배치의 답 파일에서 답을 읽음")
 
 # %% ../nbs/80_cli_measure.ipynb #8a50865c
-def evaluate_command(args) -> None:
-    "`rag-quality evaluate`"
+def evaluate_command(args) -> int:
+    "`rag-quality evaluate`; 1 where a step raised for some of the queries."
     from rag_quality.ablation import ablation_systems
     from rag_quality.experiment import measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
@@ -78,6 +78,7 @@ def evaluate_command(args) -> None:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.out: print(f"남긴 곳: {save_experiment(found, args.out)}")
     tell_batch(llm)
+    return 1 if found.failures else 0
 
 # %% ../nbs/80_cli_measure.ipynb #e8e31871
 def search_command(args) -> None:
@@ -90,6 +91,7 @@ def search_command(args) -> None:
     found = pipeline(collection_of(args), encoder=encoder_of(args), weights=args.weights, device=args.device, index=args.index, llm=llm)[-1].search(args.query, args.k); tell_batch(llm)
     print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
     if found.terms: print(f"더한 말: {', '.join(found.terms)}")
+    for f in found.failures: print(f"넘어져서 없이 찾은 단계: {f}")
     if args.trace:
         for t in found.trace: print(f"  [{t.name}] {t.input} → {t.output} | {t.reason} | {t.ms:.1f} ms")
     if not found.hits: print("찾은 조문이 없습니다.")

@@ -27,14 +27,14 @@ def persona_list(given) -> list[str]|None:
 # %% ../nbs/80_cli_test.ipynb #972610b0
 def session_text(folder:Path) -> str:
     "The few lines that a terminal shows of a session."
-    from rag_quality.persona.session_data import kept_rate, read_session, success_rate
+    from rag_quality.persona.session_data import failure_notes, kept_rate, read_session, success_rate
     d = read_session(folder); s = success_rate(d); kept, n = kept_rate(d)
     low, high = s.bounds
     lines = [f"질문 {len(d.queries)}개, 대화 {len(d.dialogues)}개, 대상 {d.session.get('target', {}).get('name', '–')}",
              f"성공 {s.k}/{s.n}" + (f" = {s.value:.0%} [{low:.0%}, {high:.0%}]" if s.n else "") + (f" · 맥락 유지 {kept.mean:.0%} (차례 {kept.n_scored}/{n})" if kept.mean is not None else "")]
     found = d.diagnosis or {}
     lines += [f"의심되는 컴포넌트: {x['label']} ({x['reason']})" for x in found.get("suspects", [])[:3]] or [f"의심되는 컴포넌트: 없음 ({found.get('suspects_reason') or '진단하지 않음'})"]
-    lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]]
+    lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]] + failure_notes(d)
     return "\n".join(lines)
 
 def test_command(args) -> int:

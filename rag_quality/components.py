@@ -34,6 +34,7 @@ from .retrieval import BM25Index, VectorStore
 from .rewriter import shared_rewriter
 from .steps import SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step, colloquial_step, expansion_step, hybrid_step, neighbour_step
 from .weights import parse_weights
+from .wall import attempt
 
 # %% ../nbs/30_components.ipynb #d0fcd4d9
 COMPONENTS = {   # id -> (Korean label, what is left where it is off)
@@ -175,15 +176,37 @@ def regenerated(own:"OwnPipeline", query:str, answer:Answer, failed:Sequence[str
     if not again.abstained: again = finished(again, list(answer.contexts), answer.metadata.get("notice") or "", own.assistant.filter)
     return (again if "citations" in own.on else without_citations(again)).with_(**kept)
 
+# %% ../nbs/30_components.ipynb #8fc54003
+class _Searching:
+    "How our pipeline searches: with the corrective loop where that is on."
+    def search(self, query:str, k:int=10) -> SearchResult:
+        "The `k` best passages with the trace."
+        if self._corrective is None: return self.system.search(query, k)
+        start, self._local.noted = time.perf_counter(), []
+        r, failure = attempt("corrective", self._corrective.retrieve, query, k)
+        ms, failures = (time.perf_counter() - start)*1000, (*self._local.noted, *((failure,) if failure else ()))
+        if r is not None: return SearchResult(query, r.text, (), r.hits, [TraceEntry("corrective", query, r.route, "; ".join(r.reasons), ms, failures)])
+        plain = self.system.search(query, k)
+        return replace(plain, trace=[TraceEntry("corrective", query, "", f"{failure.error_type} ({failure.place}): 이 단계 없이 이어 감", ms, (failure,)), *plain.trace])
+
+    def _search_noted(self, query, k):
+        "A search of the corrective loop: what raised in it is told with the loop."
+        found = self.system.search(query, k); self._local.noted = [*getattr(self._local, "noted", ()), *found.failures]
+        return found
+
+    def _search_traced(self, query, k):
+        found = self.search(query, k); self._local.trace = [*getattr(self._local, "trace", ()), *found.trace][:40]
+        return found
+
 # %% ../nbs/30_components.ipynb #6143cf46
-class OwnPipeline:
+class OwnPipeline(_Searching):
     "Our search and answering over a collection, with switches; a `Target` for tests and a `Switchable` for diagnosis."
     kind = "own"
     def __init__(self, collection:"Collection|Sequence[Passage]|Parts", on:Iterable[str]=DEFAULT_ON, **options):   # options: of `Parts`
         self._parts = collection if isinstance(collection, Parts) else Parts(collection, **options)
         self.on, self.components, self._local = checked_components(on), tuple(COMPONENTS), threading.local()
         self.system = System("own", search_steps(self._parts, self.on), self._parts.by_id)
-        self._corrective = CorrectiveRetriever(self.system.search, passages=self._parts.by_id) if "corrective" in self.on else None
+        self._corrective = CorrectiveRetriever(self._search_noted, passages=self._parts.by_id) if "corrective" in self.on else None
 
     @cached_property
     def assistant(self) -> Assistant:
@@ -198,21 +221,13 @@ class OwnPipeline:
         "The same parts with other switches."
         return OwnPipeline(self._parts, on)
 
-    def search(self, query:str, k:int=10) -> SearchResult:
-        "The `k` best passages with the trace."
-        if self._corrective is None: return self.system.search(query, k)
-        start = time.perf_counter(); r = self._corrective.retrieve(query, k)
-        return SearchResult(query, r.text, (), r.hits, [TraceEntry("corrective", query, r.route, "; ".join(r.reasons), (time.perf_counter() - start)*1000)])
-
-    def _search_traced(self, query, k):
-        found = self.search(query, k); self._local.trace = [*getattr(self._local, "trace", ()), *found.trace][:40]
-        return found
-
     def answer(self, query:str, history:Sequence=()) -> Answer:
         "An answer, or why there is none; `metadata['trace']` tells what each step did."
         self._local.trace = []
         answer = self.assistant.ask(query, history if "memory" in self.on else ())
-        if "citations" not in self.on and not answer.abstained: answer = without_citations(answer)
+        if "citations" not in self.on and not answer.abstained:
+            bare, failure = attempt("citations", without_citations, answer, otherwise=answer)
+            answer = bare.noting([failure] if failure else [])
         first = [t for t in self._local.trace if t.input][:len(self.system.steps) or 1]
         return answer.with_(trace=[{"step": t.name, "input": t.input, "output": t.output, "reason": t.reason, "elapsed_ms": round(t.ms, 3)} for t in first])
 

@@ -26,6 +26,7 @@ from .query_expansion import expansion_texts
 from .retrieval import BM25Index, VectorStore
 from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step, colloquial_step, expansion_step, hybrid_step,
                                morphology_step, neighbour_step)
+from .wall import Failure
 from .weights import parse_weights
 
 _all_ = ["SearchResult", "State", "Step", "System", "TraceEntry", "bm25_step", "campus_step", "colloquial_step", "expansion_step", "hybrid_step", "morphology_step", "neighbour_step"]
@@ -72,9 +73,21 @@ class Versus:
     slice: str
     result: Comparison
 
+# %% ../nbs/30_experiment.ipynb #cdc2d568
+class _Failed:
+    "In which queries of an `Experiment` a step raised."
+    def failed(self, system:str, slice:str="all") -> dict[str, tuple[Failure, ...]]:
+        "The queries of a slice in which a step of a system raised, and what."
+        noted = self.failures.get(system, {})
+        return {q: noted[q] for q in self.slices[slice] if q in noted}
+
+    def n_failed(self, system:str, slice:str="all") -> int:
+        "In how many queries of a slice a step of a system raised; they are scored by what was found without it."
+        return len(self.failed(system, slice))
+
 # %% ../nbs/30_experiment.ipynb #67bde3c5
 @dataclass(frozen=True)
-class Experiment:
+class Experiment(_Failed):
     "What `run_experiment` found."
     collection: Collection = field(repr=False)
     split: str
@@ -84,6 +97,7 @@ class Experiment:
     comparisons: list[Versus] = field(repr=False)
     runs: dict[str, Run] = field(repr=False)
     adds_to: dict[str, str] = field(default_factory=dict, repr=False)   # system -> the one it adds a step to
+    failures: dict[str, dict[str, tuple[Failure, ...]]] = field(default_factory=dict, repr=False)   # system -> query id -> steps that raised
 
     def row(self, system:str, slice:str="all") -> Row:
         "The row of a system on a slice."
@@ -99,18 +113,19 @@ class Experiment:
         "A tidy pandas DataFrame: one row a system, slice and measure."
         import pandas as pd
         return pd.DataFrame([{"system": r.system, "slice": r.slice, "measure": m, "mean": i.mean, "low": i.low, "high": i.high,
-                              "n_scored": i.n_scored, "n": len(self.slices[r.slice])} for r in self.rows for m, i in r.intervals.items()])
+                              "n_scored": i.n_scored, "n_failed": self.n_failed(r.system, r.slice), "n": len(self.slices[r.slice])} for r in self.rows for m, i in r.intervals.items()])
 
     def to_dict(self) -> dict:
         "Plain values for JSON: every mean with interval, coverage and the per-query scores behind it."
-        rows = [{"name": r.system, "slice": r.slice, "measures": {m: {
+        rows = [{"name": r.system, "slice": r.slice, "n_failed": self.n_failed(r.system, r.slice), "measures": {m: {
                      "mean": i.mean, "low": i.low, "high": i.high, "n_scored": i.n_scored, "n_units": i.n_units,
                      "per_query": r.scores.per_query[m]} for m, i in r.intervals.items()}} for r in self.rows]
         compared = [{"before": v.before, "after": v.after, "slice": v.slice, "measure": v.result.measure, "difference": v.result.difference,
                      "low": v.result.low, "high": v.result.high, "p": v.result.p, "p_holm": v.result.p_holm, "mde": v.result.mde,
                      "n": v.result.n, "n_total": v.result.n_total, "n_units": v.result.n_units} for v in self.comparisons]
+        failures = [{"system": s, "query_id": q, **f.to_dict()} for s, noted in self.failures.items() for q, fs in noted.items() for f in fs]
         return {"collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
-                "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared}
+                "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared, **({"failures": failures} if failures else {})}
 
 # %% ../nbs/30_experiment.ipynb #d5bd0615
 def slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:
@@ -150,9 +165,10 @@ def run_experiment(collection:Collection, systems:Sequence[System], *,
     if not order or len(set(order)) < len(order): raise ConfigError(f"체계의 이름이 없거나 겹칩니다: {order}")
     adds_to = {s.name: s.adds_to if s.adds_to in order else order[i] for i, s in enumerate(systems[1:])}
     depth = max(100, *(m.params.get("cutoff", 1000) for m in parsed))
-    runs = {s.name: s.run(part.judged, depth) for s in systems}
+    done = {s.name: s.run_noting(part.judged, depth) for s in systems}
+    runs, failures = {name: run for name, (run, _) in done.items()}, {name: noted for name, (_, noted) in done.items() if noted}
     qrels = {q.query_id: part.qrels.get(q.query_id, {}) for q in part.queries}
     scored = {name: evaluate(qrels, run, names, units=units_of(part.queries)) for name, run in runs.items()}
     parts = {(name, key): scored[name].subset(ids) for key, ids in slices.items() for name in scored}
     rows = [Row(name, key, s, {m: interval(s, m, seed=seed) for m in names}) for (name, key), s in parts.items()]
-    return Experiment(collection, split or "all", names, slices, rows, _comparisons(parts, order, adds_to, slices, names, seed), runs, adds_to)
+    return Experiment(collection, split or "all", names, slices, rows, _comparisons(parts, order, adds_to, slices, names, seed), runs, adds_to, failures)

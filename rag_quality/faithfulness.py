@@ -8,7 +8,7 @@ __all__ = ['FaithfulnessValidationResult', 'FaithfulnessValidator', 'ClaimVerdic
 
 # %% ../nbs/15_faithfulness.ipynb #257d6320
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from .citations import ground_citations
@@ -19,6 +19,7 @@ from .support_claims import MOST
 from .support import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
 from .support_joined import join_entailment, join_llm, load_entailment
 from .support_parts import read_source
+from .wall import Failure, attempt, failure_of
 
 # %% ../nbs/15_faithfulness.ipynb #3f5a71b4
 _all_ = ["ClaimVerdict", "Flag", "check_claims", "load_entailment", "ground_citations", "HallucinationFilter"]
@@ -39,7 +40,8 @@ class FaithfulnessValidationResult:
     threshold: float = .6
     reason: str = ""
     method: str = "rules"          # with what was joined: "rules+nli", "rules+llm:<model>"
-    unchecked: tuple[Claim, ...] = ()   # what no verdict is on: greetings, headings, advice, what has nothing to compare, and 'late' ones (beyond `MOST` claims)
+    unchecked: tuple[Claim, ...] = ()   # what no verdict is on: greetings, headings, advice, what has nothing to compare, 'late' ones (beyond `MOST` claims), 'failed' ones (the check raised)
+    failures: tuple[Failure, ...] = field(default=(), repr=False)    # parts of the check that raised; the rest of it was done
 
 def _suggestion(claims:Sequence[ClaimVerdict], flags:Sequence[Flag]) -> str:
     bad = sorted((c for c in claims if c.verdict != "supported"), key=lambda c: (c.verdict != "contradicted", c.score))
@@ -50,7 +52,10 @@ def _suggestion(claims:Sequence[ClaimVerdict], flags:Sequence[Flag]) -> str:
 
 # %% ../nbs/15_faithfulness.ipynb #05ad26e8
 @lru_cache(maxsize=2048)
-def _checked(answer:str, texts:tuple[str, ...]) -> tuple[ClaimVerdict, ...]: return check_claims(answer, texts)
+def _checked(answer:str, texts:tuple[str, ...]) -> tuple[tuple[ClaimVerdict, ...], tuple]:
+    "(the verdicts, what `check_claims` lost)."
+    lost = []
+    return check_claims(answer, texts, lost=lost), tuple(lost)
 
 @lru_cache(maxsize=2048)
 def _flags(answer:str, texts:tuple[str, ...]) -> tuple[Flag, ...]:
@@ -59,6 +64,7 @@ def _flags(answer:str, texts:tuple[str, ...]) -> tuple[Flag, ...]:
     gone = read_source(texts).deleted if texts else ()
     return (*found, *(Flag("deleted", f"context:{i}", texts[i][:80], "삭제된 조문은 근거가 아닙니다.") for i, d in enumerate(gone) if d))
 
+# %% ../nbs/15_faithfulness.ipynb #9e6a22eb
 class FaithfulnessValidator:
     "Is every claim of an answer in its context?"
     def __init__(self, entailment:Callable|None=None,   # (premise, hypothesis) pairs -> probabilities; see `load_entailment`
@@ -71,16 +77,31 @@ class FaithfulnessValidator:
         "The verdict on one answer."
         if not isinstance(answer, str): raise ConfigError(f"answer={answer!r:.40}: 글(str)을 주세요.")
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1: raise ConfigError(f"threshold={threshold!r}: 0과 1 사이의 수를 주세요. 기본은 0.6입니다.")
-        texts = context_texts(context); flags = _flags(answer, texts); shown = hide_orders(answer, "answer")[0]
-        pieces = split_claims(shown)
-        claims, notes, method = (_checked(answer, texts) if any(t.strip() for t in texts) else ()), [], "rules"
-        if claims and self.entailment: claims, why = join_entailment(claims, self.entailment, texts); notes += [why]; method += "" if why else "+nli"
-        if claims and self.llm: claims, why = join_llm(claims, self.llm, texts, prompts=self.prompts); notes += [why]; method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
-        return _result(claims, flags, pieces, float(threshold), [n for n in notes if n], method, bool(texts) and any(t.strip() for t in texts))
+        return self._validated(answer, context_texts(context), float(threshold))
+
+    def _validated(self, answer:str, texts:tuple[str, ...], threshold:float) -> FaithfulnessValidationResult:
+        "Part by part: one that raises is noted, and the others go on."
+        lost, have = [], any(t.strip() for t in texts)
+        def part(name, of, *given, otherwise, **more):
+            value, failure = attempt(f"validator:{name}", of, *given, otherwise=otherwise, **more)
+            if failure: lost.append((None, failure))
+            return value
+        flags = part("flags", _flags, answer, texts, otherwise=())
+        pieces = part("split", lambda: split_claims(hide_orders(answer, "answer")[0]), otherwise=())
+        claims, notes, method = (), [], "rules"
+        if have:
+            try: claims, missed = _checked(answer, texts); lost += missed
+            except Exception as e: lost += [(True, failure_of("validator:claims", e))]
+        if claims and self.entailment: claims, why = part("entailment", join_entailment, claims, self.entailment, texts, otherwise=(claims, "NLI 모델의 판정을 잇지 못했습니다.")); notes += [why]; method += "" if why else "+nli"
+        if claims and self.llm: claims, why = part("llm", join_llm, claims, self.llm, texts, prompts=self.prompts, otherwise=(claims, "LLM의 판정을 잇지 못했습니다.")); notes += [why]; method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
+        return _result(claims, flags, pieces, threshold, [n for n in notes if n], method, have, lost)
 
 # %% ../nbs/15_faithfulness.ipynb #b10097c9
-def _result(claims, flags, pieces, threshold, notes, method, have) -> FaithfulnessValidationResult:
-    "The result for an answer out of its verdicts."
+def _result(claims, flags, pieces, threshold, notes, method, have, lost=()) -> FaithfulnessValidationResult:
+    "The result for an answer out of its verdicts; `lost`: (the claim that was not checked, True for all of them or None for none, why)."
+    every, stopped = any(c is True for c, _ in lost), {c.start for c, _ in lost if isinstance(c, Claim)}
+    pieces = tuple(replace(p, kind="failed") if p.start in stopped or every and p.kind == "claim" else p for p in pieces)
+    untold = [f for c, f in lost if c is not None]
     kinds, told = {p.kind for p in pieces}, {c.start for c in claims}
     abstained = "abstention" in kinds and not claims and "claim" not in kinds
     unchecked = tuple(p for p in pieces if p.start not in told and p.kind not in ("citation", "instruction"))
@@ -94,7 +115,8 @@ def _result(claims, flags, pieces, threshold, notes, method, have) -> Faithfulne
     elif abstained: reason = "답이 모른다고 했습니다. 확인할 주장이 없어 점수가 없습니다."
     elif not have: reason = "견줄 조문이 없어 점수가 없습니다."
     else: reason = "확인할 주장이 없어 점수가 없습니다."
+    if untold: reason = f"{'답을' if every else f'주장 {len(untold)}개를'} 확인하다 오류가 나 판정하지 않았습니다({untold[0].error_type}, {untold[0].place})." + (f" {reason}" if claims else "")
     if late: reason += f" 답이 너무 길어 뒤의 주장 {late}개는 보지 않았습니다(주장 {MOST}개까지 봅니다). 나누어 주세요."
-    ok = abstained or score is not None and score >= threshold and not against and not late
+    ok = abstained or score is not None and score >= threshold and not against and not late and not untold
     return FaithfulnessValidationResult(None if score is None else round(score, 4), bool(ok), good, bad, _suggestion(claims, flags), min((c.score for c in claims), default=None),
-                                        claims, flags, abstained, threshold, " ".join([reason, *notes]), method, unchecked)
+                                        claims, flags, abstained, threshold, " ".join([reason, *notes]), method, unchecked, tuple(f for _, f in lost))

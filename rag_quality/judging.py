@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from .core import ConfigError, DataError, log, os_reason
+from .core import ConfigError, DataError, RagQualityError, log, os_reason
 from .rows import read_objects
 from .trec import Problems
 from .verdicts import JudgeItem, Judgment, Judgments, judgment_from, judgment_of, read_item
+from .wall import failure_of, strict
 
 # %% ../nbs/13_judging.ipynb #24e5692d
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class _Batch:
     "The state that the workers of one run share."
     def __init__(self, todo, judge, file, give_up_after, deadline, on_judgment):
         self.todo, self.judge, self.file, self.give_up_after, self.deadline, self.tell = iter(todo), judge, file, give_up_after, deadline, on_judgment
-        self.lock, self.got, self.away, self.stopped, self.cost = threading.Lock(), {}, 0, None, []
+        self.lock, self.got, self.away, self.stopped, self.cost, self.crash = threading.Lock(), {}, 0, None, [], None
 
     def next(self):
         with self.lock:
@@ -132,8 +133,15 @@ class _Batch:
         while (task := self.next()) is not None:
             key, item = task
             try: verdict = self.judge.judge(item.query, item.answer, item.contexts, item.reference, item.key_facts)
-            except Exception as e: verdict = judgment_of({}, self.judge.method, error=f"{type(e).__name__}: {e}")
+            except Exception as e: verdict = self.without(e)
             self.took(key, item, verdict)
+
+    def without(self, e:Exception) -> Judgment:
+        "The verdict of a judge that raised; one of ours says where (strict: it ends the batch)."
+        ours = type(self.judge).__module__.startswith("rag_quality.") and not isinstance(e, (RagQualityError, OSError))
+        if ours and strict(): self.crash, self.stopped = self.crash or e, self.stopped or f"{type(e).__name__}: {e}"
+        error = f"{type(e).__name__}: {e}"
+        return judgment_of({}, self.judge.method, error=f"{error} ({failure_of('judge', e).place})" if ours and not strict() else error)
 
     def took(self, key, item, verdict):
         kind = (verdict.error or "").split(":")[0]
@@ -199,6 +207,7 @@ def judge_many(items:Iterable[JudgeItem|Mapping], judge:Judge, *,
         batch = _Batch(todo.items(), judge, file, give_up_after if give_up_after is not None else max(6, 2 * concurrency),
                        time_limit_s and time.monotonic() + time_limit_s, on_judgment)
         _run(batch, min(concurrency, len(todo)), stop or threading.Event(), grace_s)
+        if batch.crash: raise batch.crash
         bad += file.bad
     return _judged(rows, keys, ready, batch, judge, bad, out, agreement)
 

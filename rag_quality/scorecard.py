@@ -10,7 +10,7 @@ __all__ = ['show', 'RowResult', 'Scorecard', 'tables', 'notes', 'text_of', 'mark
 import json, os, sys, time, unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from .ragas_offline import MetricScore, id_precision, id_recall, text_precision,
 from .ragas_run import MetricRun, score_many
 from .scorecard_rows import METRICS, PROFILES, PassRate, ScoreRow, metric_means, pass_rate, passes, read_rows, resolve_metrics
 from .verdicts import CRITERIA, Judgment, Mean
+from .wall import Failure, attempt, counted, failure_of
 
 # %% ../nbs/13_scorecard.ipynb #1bbeb744
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class RowResult:
     scores: dict[str, MetricScore]
     rules: Judgment|None = None          # method "rules": beside, never pooled
     rules_reason: str = ""               # why there is no verdict of the rules
+    failures: tuple[Failure, ...] = field(default=(), repr=False)   # what raised while it was scored
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
@@ -46,6 +48,8 @@ class Scorecard:
     calibrated: tuple[str, ...] = ()     # methods with a record of agreement with people
     spent: Spent|None = None             # by the LLM in this run
     def __len__(self) -> int: return len(self.rows)
+    @property
+    def n_failed(self) -> int: return sum(bool(r.failures) for r in self.rows)
     @property
     def means(self) -> dict[str, dict[str, Mean]]:
         "metric -> method -> mean with its coverage."
@@ -94,6 +98,7 @@ def notes(card:Scorecard) -> list[str]:
     if card.stopped: out.append(f"LLM에게 묻기를 그만둔 까닭: {card.stopped}")
     flags = [r.row_id for r in card.rows if r.rules and any(f.kind == "instruction" for f in r.rules.flags)]
     if flags: out.append(f"채점자에게 하는 말이 든 줄 {len(flags)}개: {', '.join(flags[:5])}{' …' if len(flags) > 5 else ''}")
+    if card.n_failed: out += [f"채점하다 오류가 난 줄(n_failed) {card.n_failed}개: {', '.join([r.row_id for r in card.rows if r.failures][:5])}", *counted(f for r in card.rows for f in r.failures)]
     if card.took: out.append("다른 이름으로 읽은 것: " + ", ".join(f"{k} ← {n}" for k, n in card.took))
     return out + [f"쓸 수 없는 줄: {b}" for b in card.bad[:5]] + ([f"… 그 밖에 {len(card.bad) - 5}줄"] if len(card.bad) > 5 else [])
 
@@ -125,25 +130,37 @@ def report_of(card:Scorecard) -> dict:
     profiles = {k: {"thresholds": p.profile.thresholds, "share": p.profile.share, "passed": p.passed, "failed": p.failed, "unjudged": p.unjudged, "n": p.n, "rate": p.rate, "coverage": p.coverage, "met": p.met}
                 for k, p in card.profiles.items()}
     rows = [{"_id": r.row_id, "query": r.query, "passes": {k: passes(p, r.scores) for k, p in PROFILES.items()}, "scores": {k: s.to_dict() for k, s in r.scores.items()},
-             "rules": r.rules.to_dict() if r.rules else None, "rules_reason": r.rules_reason or None} for r in card.rows]
-    return {"n": len(card), "bad": list(card.bad), "stopped": card.stopped, "metrics": by, "reasons": {m: dict(card.reasons(m)) for m in card.metrics}, "profiles": profiles,
+             "rules": r.rules.to_dict() if r.rules else None, "rules_reason": r.rules_reason or None, **({"failures": [f.to_dict() for f in r.failures]} if r.failures else {})} for r in card.rows]
+    return {"n": len(card), "n_failed": card.n_failed, "bad": list(card.bad), "stopped": card.stopped, "metrics": by, "reasons": {m: dict(card.reasons(m)) for m in card.metrics}, "profiles": profiles,
             "rules": {"method": "rules", "calibrated": "rules" in card.calibrated, **{c: mean(m) for c, m in card.rules.items()}},
             "spent": asdict(card.spent) if card.spent else None, "versions": card.versions, "rows": rows}
 
 Scorecard.to_dict = report_of
 
 # %% ../nbs/13_scorecard.ipynb #80ce3052
-def _offline(metric:str, row:ScoreRow) -> MetricScore:
+def _offline(metrics:Iterable[str], row:ScoreRow) -> tuple[dict[str, MetricScore], tuple[Failure, ...]]:
+    "(the metrics without a model, what raised): one that raises has no value."
+    out, failures = {}, []
+    for m in metrics:
+        out[m], failure = attempt(m, _measured, m, row)
+        if failure is None: continue
+        failures.append(failure)
+        out[m] = MetricScore(m, None, "ids" if m.startswith("id_based") else "morphemes", f"재다 오류가 났습니다: {failure.error_type} ({failure.place})", failure.error_type)
+    return out, tuple(failures)
+
+def _measured(metric:str, row:ScoreRow) -> MetricScore:
     if metric.startswith("id_based"): return (id_precision if metric.endswith("precision") else id_recall)(row.retrieved_ids, row.reference_ids)
     return (text_precision if metric.endswith("precision") else text_recall)(row.item.contexts, row.reference_contexts)
 
-def _by_rules(row:ScoreRow, rules, evaluator, over:float) -> tuple[Judgment|None, str]:
-    if rules is None: return None, "규칙을 쓰지 않았습니다."
-    if time.monotonic() > over: return None, "정한 시간이 다 되었습니다."
-    try: return rules(row.item, evaluator=evaluator), ""
+def _by_rules(row:ScoreRow, rules, evaluator, over:float) -> tuple[Judgment|None, str, tuple[Failure, ...]]:
+    "(the verdict or None, why there is none, what raised)."
+    if rules is None: return None, "규칙을 쓰지 않았습니다.", ()
+    if time.monotonic() > over: return None, "정한 시간이 다 되었습니다.", ()
+    try: return rules(row.item, evaluator=evaluator), "", ()
     except Exception as e:
         log.warning("규칙 판정이 실패했습니다(%s): %s: %s", row.row_id, type(e).__name__, e)
-        return None, f"규칙 판정이 실패했습니다: {type(e).__name__}"
+        ours = getattr(rules, "__module__", "").startswith("rag_quality.") and not isinstance(e, RagQualityError)       # strict: let through; somebody else's rules are told as ever
+        return None, f"규칙 판정이 실패했습니다: {type(e).__name__}", (failure_of("rules", e) if ours else Failure("rules", type(e).__name__, "rules", str(e)[:160]),)
 
 def _by_llm(rows, metrics, llm, make, options) -> tuple[MetricRun, RagasScorer|None]:
     "The LLM's metrics, or why there are none: no LLM, no ragas."
@@ -173,14 +190,14 @@ def score_rows(rows:"str|os.PathLike|Iterable", *, llm:"str|LLMService|None"=Non
     asked, service = [m for m in chosen if m in LLM_METRICS], LLMService(llm) if isinstance(llm, str) else llm
     over = begun + time_limit_s if time_limit_s is not None else float("inf")
     beside = [_by_rules(r, rules, evaluator, over) for r in found]
-    offline = [{m: _offline(m, r) for m in chosen if m not in LLM_METRICS} for r in found]
+    offline = [_offline([m for m in chosen if m not in LLM_METRICS], r) for r in found]
     tell = (lambda i, s: on_score(found[i].row_id, s)) if on_score else None
     options = dict(concurrency=concurrency, row_time_limit_s=row_time_limit_s, on_score=tell, time_limit_s=None if time_limit_s is None else max(.01, over - time.monotonic()))
     before = getattr(service, "spent", None)
     run, scorer = _by_llm(found.rows, asked, service, lambda: RagasScorer(service, encoder=encoder, prompts=prompts, strictness=strictness, calibrate=calibrate), options) if asked else (MetricRun(({},) * len(found)), None)
     after = getattr(service, "spent", None)
     spent = Spent(after.calls - before.calls, after.tokens - before.tokens, round(after.usd - before.usd, 8), after.unpriced - before.unpriced) if before is not None and asked else None
-    results = tuple(RowResult(r.row_id, r.item.query, {m: (run.rows[i] | offline[i])[m] for m in chosen}, *beside[i]) for i, r in enumerate(found))
+    results = tuple(RowResult(r.row_id, r.item.query, {m: (run.rows[i] | offline[i][0])[m] for m in chosen}, *beside[i][:2], (*beside[i][2], *offline[i][1])) for i, r in enumerate(found))
     return Scorecard(results, chosen, _versions(service, scorer, rules, prompts), run.stopped, found.bad, found.took, tuple(agreement or ()), spent)
 
 # %% ../nbs/13_scorecard.ipynb #c454f0a0

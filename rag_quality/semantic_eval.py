@@ -8,7 +8,7 @@ __all__ = ['SemanticResult', 'PairSimilarity', 'SemanticEvaluator', 'learn_calib
 # %% ../nbs/12_semantic_eval.ipynb #8602d460
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,21 +17,23 @@ from .calibration import Calibration, calibration_pairs, evidence, fit_calibrati
 from .claims import Difference, compare
 from .core import ConfigError, load_config, log, nfc, save_config
 from .encoders import Encoder, load_encoder
+from .wall import Failure, Wall, attempt
 
 # %% ../nbs/12_semantic_eval.ipynb #10dc7e7e
 @dataclass(frozen=True, slots=True)
 class SemanticResult:
     "What an answer has in common with its reference, and what not."
-    similarity: float                          # 0..1: P(same) where calibrated, else the cosine (0 where negative)
+    similarity: float|None                     # 0..1: P(same) where calibrated, else the cosine (0 where negative); None: it could not be measured
     threshold: float
-    is_relevant: bool                          # similarity >= threshold (SPEC-RAG-QUALITY-003, phase 3)
+    is_relevant: bool|None                     # similarity >= threshold (SPEC-RAG-QUALITY-003, phase 3); None: not known
     contradictions: tuple[Difference, ...]     # what can't be true of the answer if the reference is
     reasons: tuple[str, ...]                   # in Korean, one line each
     calibrated: bool = True
     encoder: str = "kiwi"
+    failures: tuple[Failure, ...] = field(default=(), repr=False)    # what raised while it was measured
 
     @property
-    def agrees(self) -> bool: "Relevant and without contradiction: the two mean the same."; return self.is_relevant and not self.contradictions
+    def agrees(self) -> bool: "Relevant and without contradiction: the two mean the same."; return bool(self.is_relevant) and not self.contradictions
 
 # %% ../nbs/12_semantic_eval.ipynb #97286c41
 def _checked(answers:Sequence[str], expected:Sequence[str]) -> tuple[list[str], list[str]]:
@@ -69,8 +71,20 @@ class PairSimilarity:
         found = np.clip(cosines, 0, 1) if self.calibration is None else self.calibration.probability(evidence(answers, expected, cosines))
         return np.where([bool(a.strip() and b.strip()) for a, b in zip(answers, expected)], found, 0.0)
 
+# %% ../nbs/12_semantic_eval.ipynb #d3fc9c95
+class _Pairs:
+    "One pair of a `SemanticEvaluator`, whatever becomes of the others."
+    def _one(self, a:str, b:str, similarity:float|None, again:bool) -> SemanticResult:
+        "One result; `again`: the batch raised, and each pair is measured by itself."
+        wall = Wall()
+        if again: similarity = wall("semantic", self.evaluate_similarity, a, b)
+        differences = wall("differences", compare, a, b, otherwise=())
+        if similarity is not None: found = _result(similarity, differences, self.threshold, self.similarity, a, b)
+        else: found = SemanticResult(None, self.threshold, None, differences, (f"재다 오류가 났습니다({wall.failures[0].error_type}, {wall.failures[0].place})",), self.similarity.calibration is not None, self.similarity.name)
+        return replace(found, failures=tuple(wall.failures)) if wall.failures else found
+
 # %% ../nbs/12_semantic_eval.ipynb #605db041
-class SemanticEvaluator:
+class SemanticEvaluator(_Pairs):
     "Semantic similarity of answers to their references, and the contradictions in them."
     def __init__(self, encoder:str|Encoder="kiwi", *, threshold:float=0.75, config=None, record:str|Path|None=None):   # record: a JSONL file that every result is appended to
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float)) or not 0 <= threshold <= 1: raise ConfigError(f"threshold={threshold!r}: 0과 1 사이의 수를 주세요. 기본은 0.75입니다.")
@@ -94,11 +108,12 @@ class SemanticEvaluator:
     def evaluate_many(self, answers:Sequence[str], expected:Sequence[str]) -> list[SemanticResult]:
         "`evaluate` for many, in order; each result is appended to `record` where one is given."
         answers, expected = _checked(answers, expected)
-        found = [_result(s, compare(a, b), self.threshold, self.similarity, a, b) for a, b, s in zip(answers, expected, self.batch_evaluate(answers, expected))]
+        similar, failure = attempt("semantic", self.batch_evaluate, answers, expected)
+        found = [self._one(a, b, s, failure is not None) for a, b, s in zip(answers, expected, similar or [None]*len(answers))]
         if self.record and found:
             self.record.parent.mkdir(parents=True, exist_ok=True)
             with self.record.open("a", encoding="utf8") as f:
-                for a, b, r in zip(answers, expected, found): f.write(json.dumps({"answer": a, "expected": b, **asdict(r)}, ensure_ascii=False) + "\n")
+                for a, b, r in zip(answers, expected, found): f.write(json.dumps({"answer": a, "expected": b, **{k: v for k, v in asdict(r).items() if k != "failures" or v}}, ensure_ascii=False) + "\n")
         return found
 
     def calibrate(self, *pairs, save:bool=True, **options) -> Calibration:

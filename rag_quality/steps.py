@@ -23,6 +23,7 @@ from .morphology import MorphologicalExpander
 from .neighbours import MorphemeNeighbours
 from .query_expansion import Texts
 from .retrieval import BM25Index
+from .wall import Failure, attempt, failure_of
 
 # %% ../nbs/30_steps.ipynb #39af68b9
 @dataclass(frozen=True, slots=True)
@@ -43,17 +44,28 @@ class TraceEntry:
     output: str
     reason: str
     ms: float = field(compare=False)
+    failures: tuple[Failure, ...] = field(default=(), repr=False)    # the step raised, and so may have what stood in for it
 
+# %% ../nbs/30_steps.ipynb #c997a124
 @dataclass(frozen=True, slots=True)
 class Step:
     "A named function State -> (State, reason)."
     name: str
     apply: Callable[[State], tuple[State, str]]
+    fallback: "Step|None" = field(default=None, repr=False)    # what stands in where `apply` raises; None: the state stays as it was
 
     def __call__(self, state:State) -> tuple[State, TraceEntry]:
-        start = time.perf_counter()
-        after, reason = self.apply(state)
-        return after, TraceEntry(self.name, _brief(state), _brief(after), reason, (time.perf_counter() - start) * 1000)
+        start, failures = time.perf_counter(), ()
+        try: after, reason = self.apply(state)
+        except Exception as e: after, reason, failures = self._without(state, failure_of(self.name, e))
+        return after, TraceEntry(self.name, _brief(state), _brief(after), reason, (time.perf_counter() - start) * 1000, failures)
+
+    def _without(self, state:State, failure:Failure) -> tuple[State, str, tuple[Failure, ...]]:
+        "The state without this step, the reason, what failed."
+        why = f"{failure.error_type} ({failure.place})"
+        if self.fallback is None: return state, f"{why}: 이 단계 없이 이어 감", (failure,)
+        after, entry = self.fallback(state)
+        return after, f"{why}: 대신 {entry.name}; {entry.reason}", (failure, *entry.failures)
 
 def _brief(s:State) -> str:
     "A state in one line: what it found, else what it asks."
@@ -70,13 +82,43 @@ class SearchResult:
     hits: list[tuple[Passage, float]]
     trace: list[TraceEntry]
 
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        "What went wrong on the way; () where every step did its work."
+        return tuple(f for t in self.trace for f in t.failures)
+
     def _repr_markdown_(self) -> str:
         rows = [f"**{self.query}** → {self.text}" + (f" (+ {', '.join(self.terms)})" if self.terms else "")]
         return "\n\n".join([*rows, *(f"{i}. {p.title or p.doc_id} ({s:.3f})" for i, (p, s) in enumerate(self.hits, 1))])
 
+# %% ../nbs/30_steps.ipynb #fea85630
+class _Runs:
+    "Many queries through a `System`."
+    def run(self, queries:Iterable[Query], k:int=100) -> Run:
+        "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."
+        return self.run_noting(queries, k)[0]
+
+    def run_noting(self, queries:Iterable[Query], k:int=100) -> tuple[Run, dict[str, tuple[Failure, ...]]]:
+        "`run`, and the queries in which something failed: query_id -> what."
+        run, noted = {}, {}
+        for q in progress(list(queries), self.name):
+            (run[q.query_id], failures), whole = attempt(self.name, self._ranked, q.text, k, otherwise=({}, ()))
+            if whole: failures = (*failures, whole)
+            if failures: noted[q.query_id] = failures
+        return run, noted
+
+    def _ranked(self, text:str, k:int) -> tuple[dict[str, float], tuple[Failure, ...]]:
+        state, trace = self._through(text, k)
+        return self._folded(state.hits), tuple(f for t in trace for f in t.failures)
+
+    def _folded(self, hits) -> dict[str, float]:
+        out: dict[str, float] = {}
+        for d, s in hits: out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
+        return out
+
 # %% ../nbs/30_steps.ipynb #681abacb
 @dataclass(frozen=True)
-class System:
+class System(_Runs):
     "A named composition of steps over a corpus."
     name: str
     steps: Sequence[Step]
@@ -103,15 +145,6 @@ class System:
     def answer(self, query:str, history:Sequence=()) -> Answer:
         "An answer to a question, or why there is none; `history`: the turns before it, see `contextualize`."
         return self.assistant.ask(query, history)
-
-    def run(self, queries:Iterable[Query], k:int=100) -> Run:
-        "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."
-        return {q.query_id: self._folded(self._through(q.text, k)[0].hits) for q in progress(list(queries), self.name)}
-
-    def _folded(self, hits) -> dict[str, float]:
-        out: dict[str, float] = {}
-        for d, s in hits: out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
-        return out
 
 # %% ../nbs/30_steps.ipynb #9b5df89c
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
@@ -150,7 +183,7 @@ def hybrid_step(hybrid:HybridRetriever) -> Step:
     def apply(s):
         words, meaning = decided = hybrid.weights_for(s.query)
         return replace(s, hits=tuple(hybrid.search(s.text, s.k, terms=s.words or s.text, weights=(words, meaning)))), getattr(decided, "reason", f"BM25 {words:.2f}, 벡터 {meaning:.2f}")
-    return Step("hybrid", apply)
+    return Step("hybrid", apply, bm25_step("BM25", hybrid.bm25))
 
 # %% ../nbs/30_steps.ipynb #dc52ec54
 def campus_step(campus:CampusSearch, evidence:RegulationEvidence|None=None   # over `campus`: hits are also judged by the best of their regulation
@@ -162,7 +195,7 @@ def campus_step(campus:CampusSearch, evidence:RegulationEvidence|None=None   # o
         hits = find(s.query, s.k, suggestion=found, trust=trust, text=s.text, terms=s.words or s.text, weights=tuple(weights))
         said = tuple(t for t, _ in found.terms[:5]) if trust else ()
         return replace(s, hits=tuple(hits), terms=s.terms + said), f"{found.reason}; 더한 정도 {trust:.2f}" if found else found.reason
-    return Step("campus" if evidence is None else "campus+regulation", apply)
+    return Step("campus" if evidence is None else "campus+regulation", apply, hybrid_step(campus.hybrid))
 
 # %% ../nbs/30_steps.ipynb #e2ca74c5
 def expansion_step(fusion:ExpansionFusion, texts_of:Callable[[str], Texts], otherwise:Step) -> Step:
@@ -172,4 +205,4 @@ def expansion_step(fusion:ExpansionFusion, texts_of:Callable[[str], Texts], othe
         made = texts_of(s.query); why = "; ".join(made.reasons)
         if not made.texts: after, reason = otherwise.apply(s); return after, f"{why or '쓸 글이 없음'}; 모델 없이: {reason}"
         return replace(s, hits=tuple(fusion.search(s.query, made.texts, s.k))), f"{made.method}: 글 {len(made.texts)}갈래{'; ' + why if why else ''}"
-    return Step("LLM", apply)
+    return Step("LLM", apply, otherwise)

@@ -20,6 +20,7 @@ from .support_bound import rival_number
 from .support_claims import Checked, checked_claims
 from .support_parts import Flag, Source, context_texts, hide_orders, places, read_source
 from .support_signs import foreign_words
+from .wall import attempt
 
 # %% ../nbs/15_support.ipynb #53d60432
 _all_ = ["Flag", "context_texts", "hide_orders"]
@@ -121,16 +122,21 @@ def scores_of(found:Sequence[Checked], model:SignModel|None=None, *, short:bool=
     p = 1/(1 + np.exp(-np.clip(z, -30, 30)))
     return [round(float(np.clip(v, *limits(f, short=short))), 4) for v, f in zip(p, found)]
 
-def check_claims(answer:str, context:Sequence[str|Passage], *, model:SignModel|None=None) -> tuple[ClaimVerdict, ...]:
+def check_claims(answer:str, context:Sequence[str|Passage], *, model:SignModel|None=None,
+                 lost:list|None=None    # gets (claim, failure) of what could not be checked, (None, failure) of signs and rules that raised; None: a claim that cannot be checked raises
+                ) -> tuple[ClaimVerdict, ...]:
     "Every claim of an answer with what the passages say of it, in order; () where nothing is claimed."
     if not isinstance(answer, str): raise ConfigError(f"answer={answer!r:.40}: 글(str)을 주세요.")
     texts = tuple(hide_orders(t, f"context:{i}")[0] for i, t in enumerate(context_texts(context)))
-    S = read_source(texts); found = checked_claims(hide_orders(answer, "answer")[0], S)
-    return tuple(_verdict(f, score, S) for f, score in zip(found, scores_of(found, model, short=len(S.sents) <= SHORT)))
+    S = read_source(texts); found = checked_claims(hide_orders(answer, "answer")[0], S, lost)
+    verdicts = tuple(_verdict(f, score, S) for f, score in zip(found, scores_of(found, model, short=len(S.sents) <= SHORT)))
+    if lost is not None: lost += [(None, failure) for f in found for failure in f.failures]
+    return verdicts
 
 def _verdict(f:Checked, score:float, S:Source) -> ClaimVerdict:
     c, near = f.cited.claim, f.at.near
     where, span = (near[0][1], " ".join(S.sents[s] for s in near[0][2])) if near else (None, "")
     if score >= THRESHOLD: return ClaimVerdict(c.text, c.start, c.end, "supported", score, None, where, span, f"근거 {where + 1}번 글의 문장에 기댑니다." if near else "")
-    kind, reason, otherwise = _fault(f, S)
+    (kind, reason, otherwise), failure = attempt("validator:fault", _fault, f, S, otherwise=("unsupported", "근거에서 찾지 못했습니다. 까닭을 고르는 규칙이 오류를 냈습니다.", False))
+    if failure: f.failures = (*f.failures, failure)
     return ClaimVerdict(c.text, c.start, c.end, "contradicted" if otherwise else "unsupported", score, kind, where, span, reason)

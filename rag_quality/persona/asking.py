@@ -10,11 +10,12 @@ import queue, threading, time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..answers import Answer
-from ..core import ConfigError
+from ..core import ConfigError, RagQualityError
 from ..llm_errors import LLMAuthError, LLMBadReply, LLMRateLimited, LLMRejected, LLMTimeout, LLMUnavailable
 from .records import ERRORS, Exchange, TargetError
 from .replies import answer_of
 from .wire import TargetFault, plain_words
+from ..wall import strict
 
 # %% ../../nbs/persona/05_targets_asking.ipynb #f2a44cce
 _LLM = ((LLMTimeout, "timeout"), (LLMAuthError, "auth"), (LLMRateLimited, "rate_limited"), (LLMUnavailable, "unreachable"), (LLMRejected, "status"), (LLMBadReply, "malformed"))
@@ -69,6 +70,8 @@ def _call(target, query, history, left, stop):
     def work():
         try: box.append(answer_of(own(query, history, left) if own else target.answer(query, history)))
         except BaseException as e:
+            ours = isinstance(e, Exception) and not isinstance(e, (RagQualityError, OSError)) and type(target).__module__.startswith("rag_quality.")
+            if ours and strict(): box.append(e); done.set(); return          # our own system has no wall either
             try: box.append(fault_of(e))
             except BaseException: box.append(TargetFault("crash", type(e).__name__))     # an error whose own text fails
         done.set()
@@ -77,6 +80,7 @@ def _call(target, query, history, left, stop):
     while not done.wait(min(.1, max(0., end - time.monotonic())) if stop else max(0., end - time.monotonic())):
         if stop and stop.is_set(): return TargetFault("cancelled", "멈추라고 하여 기다리지 않았습니다")
         if time.monotonic() >= end: return TargetFault("timeout", "")
+    if isinstance(box[0], Exception) and not isinstance(box[0], TargetFault): raise box[0]
     return box[0]
 
 def _turns(history) -> list[dict]:

@@ -17,7 +17,7 @@ from .dashboard_parts import CHECKS, badge, why_chain
 from .dashboard_plots import Dot, attrs, bar_svg, dot_plot, esc, heat_table, interval_svg
 from .records import DIFFICULTIES, FOLLOW_UPS
 from .report import measured_gain, next_steps
-from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, groups, kept_rate, rate_of, success_rate
+from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, failure_notes, groups, kept_rate, rate_of, success_rate
 
 # %% ../../nbs/persona/15_dashboard_board.ipynb #0f418568
 def failure_counts(data:SessionData) -> list[tuple[str, int]]:
@@ -65,8 +65,9 @@ def hero(data:SessionData) -> str:
     "Headline, what was tested, five numbers, what to do next."
     s = data.session; c, t = s.get("collection") or {}, s.get("target") or {}
     meta = [t.get("name"), f"{c['name']} 조문 {c.get('n_passages', '–')}개" if c.get("name") else None, f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개", f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {data.method}", {"interrupted": "도중에 멈춘 세션", "running": "아직 도는 세션"}.get(s.get("status"))]
+    failed = "".join(f'<p class="meta">{esc(x)}</p>' for x in failure_notes(data))
     steps, said = next_steps(data), " ".join(f"<span>{esc(x)}</span>" for x in re.split(r"(?<=[.]) ", headline(data)))
-    return (f'<section class="hero"><h1>{said}</h1><p class="meta">{esc(" · ".join(m for m in meta if m))}</p>{kpis(data)}'
+    return (f'<section class="hero"><h1>{said}</h1><p class="meta">{esc(" · ".join(m for m in meta if m))}</p>{failed}{kpis(data)}'
             f'<div class="card todo"><h3>다음에 할 일</h3><ol>{"".join(f"<li>{esc(x)}</li>" for x in steps[:5])}</ol></div></section>')
 
 def heat(data:SessionData, links:bool=True) -> str:

@@ -14,7 +14,7 @@ from ..answers import Answer, as_answer
 from ..citations import _part_gone
 from ..citations_sources import read_sources
 from ..citing import _stem
-from ..core import ConfigError, log, nfc
+from ..core import ConfigError, RagQualityError, log, nfc
 from ..faithfulness import FaithfulnessValidator
 from ..headings import read_heading
 from ..korean import content_morphemes
@@ -25,6 +25,7 @@ from .evidence import Rulebook, sourced_claims, verification_query
 from .records import PersonaQuery
 from ..splitting import split_claims
 from ..support_claims import Cited
+from ..wall import Failure, failure_of, place_of as raised_at
 
 # %% ../../nbs/persona/08_fact_check.ipynb #fecf63ca
 CRITERIA = {"citation": "조항 번호", "number": "수치·기한", "source": "출처 존재", "hallucination": "지어내지 않음"}
@@ -57,13 +58,14 @@ class FactReport:
     reason: str
     claims: tuple[ClaimCheck, ...] = ()
     regenerations: int = 0
+    failure: Failure|None = field(default=None, repr=False)     # the check itself raised
 
     @property
     def failed(self) -> tuple[ClaimCheck, ...]: "The claims that did not pass."; return tuple(c for c in self.claims if not c.passed)
 
     def to_dict(self) -> dict:
         "Plain values for JSON: a row of fact_checks.jsonl."
-        return {**{k: getattr(self, k) for k in self.__slots__}, "claims": [c.to_dict() for c in self.claims]}
+        return {**{k: getattr(self, k) for k in self.__slots__ if k != "failure"}, "claims": [c.to_dict() for c in self.claims], **({"failure": self.failure.to_dict()} if self.failure else {})}
 
 # %% ../../nbs/persona/08_fact_check.ipynb #6176ecc6
 WITHIN, ELSEWHERE, FAR, KNOWN, HOME, FEWEST, DOUBT, REFUTED = .15, .2, .45, .45, .3, .7, .6, .1    # covers: of articles that share a claim; by which another article of the regulation must be better; and one of another regulation; below which nothing speaks of a claim, and of the articles of the other claims; of that other; below which a claim is looked at first; score of a validator that says no
@@ -141,6 +143,11 @@ def _compared(text:str, places:Sequence[Place], articles:Sequence[str], asked:st
     if validator: invented += [v.reason for v in validator.validate_answer(text, list(articles)).claims if v.score < REFUTED][:1]
     return number, invented, n
 
+# %% ../../nbs/persona/08_fact_check.ipynb #16f549ca
+def _ours(step:str, e:Exception) -> Failure|None:
+    "The failure, where the package's own code raised it (strict: let through); None for what a part that was given raised, or what was raised on purpose."
+    return None if isinstance(e, (RagQualityError, OSError)) or raised_at(e).startswith("__main__:") else failure_of(step, e)
+
 # %% ../../nbs/persona/08_fact_check.ipynb #f39b1d79
 def _settled(checked:Sequence[ClaimCheck], more:int, id:str) -> FactReport:
     "The report of an answer whose claims were checked."
@@ -169,7 +176,7 @@ class AutoFactChecker:
             return _settled(_all_checked(found, self.rules, query or "", beside, self.k, self.validator), len(all_) - len(found), id)
         except Exception as e:      # a check that could not be made is no pass
             log.warning("팩트체크를 못 했습니다 (%s): %s", id or "-", e)
-            return FactReport(id, False, None, False, f"팩트체크를 못 했습니다: {type(e).__name__}: {str(e)[:160]}")
+            return FactReport(id, False, None, False, f"팩트체크를 못 했습니다: {type(e).__name__}: {str(e)[:160]}", failure=_ours("fact_check", e))
 
     def _given(self, answer:Answer) -> list[int]:
         "The places of the articles that the answer's contexts are, as the collection has them today."
@@ -190,7 +197,7 @@ def _regenerated(checker, query, answer, regenerate, max_attempts, id):
     for n in range(1, max_attempts + 1):
         if last.passed is not False: break
         try: new = regenerate(query, last.failed, n)
-        except Exception as e: log.warning("다시 만들지 못했습니다 (%s): %s", id or "-", e); new = None
+        except Exception as e: log.warning("다시 만들지 못했습니다 (%s): %s", id or "-", e); new = None; report = replace(report, failure=report.failure or _ours("regenerate", e))
         if new is None: break
         new = as_answer(new); last = replace(checker.check(query, new, id=id), regenerations=n); reports.append(last)
         if rank(last) > rank(report): best, report = new, last

@@ -21,6 +21,7 @@ from .records import PersonaQuery
 from .wording import wording
 
 log = logging.getLogger(__name__)
+from ..wall import Wall
 
 # %% ../../nbs/persona/04_queries.ipynb #06463a12
 ALIKE = .7      # Jaccard of character trigrams at which two queries are the same
@@ -49,14 +50,14 @@ class QueryGenerator:
     "Queries of personas, grounded in a collection."
     def __init__(self, collection, *, llm=None):     # a Collection or passages; an LLMService, or anything with ask_json
         if llm is not None and not hasattr(llm, "ask_json"): raise ConfigError(f"llm={llm!r:.60}: LLMService를 주세요. 예: LLMService('ollama_chat/qwen3:8b')")
-        self.needs, self.llm = askables(collection), llm
+        self.needs, self.llm, self.wall = askables(collection), llm, Wall()     # wall: what raised for a need, which is then passed over
 
     def generate(self, persona:"Persona|str", n:int=6, *, seed:int=0, avoid:Iterable[str]=()) -> list[PersonaQuery]:
         "`n` queries of a persona, fewer (with a log line) where the collection gives no more; the same seed gives the same."
         p = persona_of(persona); slots = slots_of(p, n, seed); order, seen, used, made = ranked(self.needs, p, seed), Seen(avoid), set(), []
         for slot in slots:
             for a in suiting(slot, order, used, p.group):
-                if w := self._worded(slot, a, p, seed, seen):
+                if w := self.wall("wording", self._worded, slot, a, p, seed, seen):
                     made.append((slot, a, w)); seen.add(w.text); used |= {a.id, a.id.split("#")[0], *(d for d, g in a.relevant.items() if g == 2)}; break
         if len(made) < n: log.warning("%s: 질문 %d개 가운데 %d개만 만들었습니다. 규정집에서 물을 것이 모자랍니다", p.name, n, len(made))
         return self._queries(made, p, seed, avoid)
@@ -69,7 +70,7 @@ class QueryGenerator:
 
     def _queries(self, made:Sequence, p:Persona, seed:int, avoid:Iterable[str]) -> list[PersonaQuery]:
         "The queries, by the model's words where there is one and its words may be used."
-        good, bad, method = ask_wordings(self.llm, p, [(i, s.difficulty, _type(s, a), a) for i, (s, a, _) in enumerate(made, 1)]) if self.llm and made else ({}, {}, "")
+        good, bad, method = self.wall("llm_wording", ask_wordings, self.llm, p, [(i, s.difficulty, _type(s, a), a) for i, (s, a, _) in enumerate(made, 1)], otherwise=({}, {}, "")) if self.llm and made else ({}, {}, "")
         seen, out = Seen(avoid), []
         for i, (slot, a, w) in enumerate(made, 1):
             ours = not good.get(i) or good[i] in seen; text = w.text if ours else good[i]; seen.add(text)

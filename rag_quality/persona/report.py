@@ -14,7 +14,7 @@ from pathlib import Path
 from ..core import atomic_write
 from ..metrics import Interval, number, signed
 from .records import DIFFICULTIES, ERRORS, FOLLOW_UPS
-from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, groups, kept_rate, rate_of, read_session, step_label, success_rate
+from .session_data import COMPONENTS, DIMENSIONS, VERDICTS, Rate, SessionData, dimension_means, failure_notes, groups, kept_rate, rate_of, read_session, step_label, success_rate
 
 # %% ../../nbs/persona/14_report.ipynb #cc7e81b6
 def cell(value:object,      # text, a number, a bool or None
@@ -84,7 +84,7 @@ def _dynamic(d:SessionData) -> str:
     errors = Counter((a.get("error") or {}).get("kind") for a in d.answers.values() if a.get("error"))
     told = f"답을 받지 못한 질문 {sum(errors.values())}개: " + ", ".join(f"{ERRORS.get(k, k)} {n}" for k, n in sorted(errors.items())) + "." if errors else "답을 받지 못한 질문은 없습니다." if d.answers else "아직 묻지 않았습니다."
     head = f"성공률 **{success_rate(d)}**. " + ", ".join(f"{VERDICTS[v]} {verdicts[v]}" for v in VERDICTS if verdicts[v]) + ". 부분 성공은 실패로 셉니다. " + told
-    return "\n\n".join([head, *by])
+    return "\n\n".join([head, *(["\n".join(f"- {cell(x, 300)}" for x in notes)] if (notes := failure_notes(d)) else []), *by])
 
 _CHECKS = {"intent_evolved": "묻는 이의 의도가 나아갔다", "intent_followed": "나아간 의도를 따라 답했다", "remembered": "말하지 않아도 아는 조건을 기억했다", "core_met": "핵심 필요를 채웠다"}
 

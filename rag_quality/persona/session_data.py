@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SCORED', 'VERDICTS', 'DIMENSIONS', 'COMPONENTS', 'step_label', 'SessionData', 'read_session', 'Rate', 'rate_of',
-           'succeeded', 'success_rate', 'groups', 'dimension_means', 'kept_rate', 'SessionComparison',
+           'succeeded', 'success_rate', 'groups', 'failure_notes', 'dimension_means', 'kept_rate', 'SessionComparison',
            'compare_sessions']
 
 # %% ../../nbs/persona/14_session_data.ipynb #c9e5d31d
@@ -18,6 +18,7 @@ from ..core import ConfigError, log
 from ..metrics import Interval, Scores, compare, interval
 from .components import LABELS
 from .records import DIFFICULTIES
+from ..wall import Failure, counted
 
 # %% ../../nbs/persona/14_session_data.ipynb #3e7a47fb
 SCORED = ("success", "partial", "failure", "refused")
@@ -28,7 +29,7 @@ _STEPS = {"colloquial": "구어를 고쳐 씀 (질의 분석)", "morphology": "�
 
 def step_label(step:object) -> str: "A step of a trace in Korean; what is not known stays as it is written."; return _STEPS.get(step) or COMPONENTS.get(step) or str(step or "–")
 
-_KEYED = {"scores": lambda r: (r["id"], r.get("method", "")), "traces": lambda r: (r["id"], r.get("step"), json.dumps(r.get("input"), ensure_ascii=False))}     # a trace's id is that of the question, or that with '#' and its number
+_KEYED = {"failures": lambda r: (r["id"], r["step"], r["error_type"], r["place"]), "scores": lambda r: (r["id"], r.get("method", "")), "traces": lambda r: (r["id"], r.get("step"), json.dumps(r.get("input"), ensure_ascii=False))}     # a trace's id is that of the question, or that with '#' and its number
 
 def _rows(path:Path, problems:list) -> list[dict]:
     "The rows of a JSONL file that can be read, the later of two with one key; what can't is named in `problems`."
@@ -66,6 +67,7 @@ class SessionData:
     plan: dict
     problems: tuple[str, ...] = ()            # lines and files that could not be read
     files: frozenset = frozenset()            # names of the files that are there
+    failures: tuple = ()                      # rows of our own tool's errors: id, step, error_type, place, message
 
     def has(self, name:str) -> bool: "Whether a file of that name (without its ending) is in the folder."; return name in self.files
     @property
@@ -92,7 +94,7 @@ def read_session(folder:str|Path) -> SessionData:
     "Read a session folder; what is missing is empty, what is broken is left out and named."
     folder, bad = Path(folder), []
     if not folder.is_dir(): raise ConfigError(f"세션 폴더가 없습니다: {folder}. `rag-quality test`가 만든 폴더를 주세요.")
-    rows = {n: _rows(folder/f"{n}.jsonl", bad) for n in ("personas", "queries", "answers", "turns", "fact_checks", "scores", "traces")}
+    rows = {n: _rows(folder/f"{n}.jsonl", bad) for n in ("personas", "queries", "answers", "turns", "fact_checks", "scores", "traces", "failures")}
     objects = {n: _object(folder/f"{n}.json", bad) for n in ("session", "components", "diagnosis", "improvement_plan")}
     by = lambda rs: {r["id"]: r for r in rs}
     scores, traces = {}, {}
@@ -101,7 +103,7 @@ def read_session(folder:str|Path) -> SessionData:
     for b in bad: log.warning("%s", b)
     there = {p.stem for p in folder.iterdir() if p.suffix in (".json", ".jsonl")}
     return SessionData(objects["session"].get("id") or folder.resolve().name, objects["session"], by(rows["personas"]), by(rows["queries"]), by(rows["answers"]), by(rows["turns"]), by(rows["fact_checks"]), scores, traces,
-                       objects["components"], objects["diagnosis"], objects["improvement_plan"], tuple(bad), frozenset(there))
+                       objects["components"], objects["diagnosis"], objects["improvement_plan"], tuple(bad), frozenset(there), tuple(rows["failures"]))
 
 # %% ../../nbs/persona/14_session_data.ipynb #7359e787
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,14 @@ def groups(data:SessionData, by:str|Callable[[dict], object]) -> dict[str, list[
     for q in data.queries.values(): out.setdefault(str(by(q) if callable(by) else q.get(by) or "–"), []).append(q["id"])
     order = list(data.personas) if by == "persona" else list(DIFFICULTIES) if by == "difficulty" else sorted(out)
     return {k: out[k] for k in dict.fromkeys([*order, *sorted(out)]) if k in out}
+
+def failure_notes(data:SessionData) -> list[str]:
+    "What raised, in Korean: in our own tool (no fault of the system under test), and in steps of our own pipeline where that was tested; [] where nothing did."
+    def of(row): return Failure(row["step"], row["error_type"], row["place"], row.get("message", ""))
+    asked = [(r["id"], [of(f) for f in (r.get("metadata") or {}).get("failures") or ()]) for r in (*data.answers.values(), *data.turns.values())] if (data.session.get("target") or {}).get("kind") == "own" else []
+    steps, n_tool = [f for _, fs in asked for f in fs], len({r["id"] for r in data.failures})
+    out = [f"시험하는 도구의 오류(대상의 잘못이 아님): n_failed {n_tool}건", *(f"도구 · {line}" for line in counted(map(of, data.failures)))] if n_tool else []
+    return out + ([f"단계가 넘어진 답: n_failed {sum(bool(fs) for _, fs in asked)}/{len(asked)}", *(f"단계 · {line}" for line in counted(steps))] if steps else [])
 
 # %% ../../nbs/persona/14_session_data.ipynb #1d67b91f
 def dimension_means(data:SessionData, method:str|None=None) -> dict[str, tuple[Interval, int]]:

@@ -25,6 +25,7 @@ from .records import Dialogue, Exchange, PersonaQuery, Turn
 from ..query_types import asked_for
 
 _all_ = ["ContextCheck", "check_context"]
+from ..wall import Wall
 
 # %% ../../nbs/persona/07_simulator.ipynb #e275d800
 @dataclass(slots=True)
@@ -117,6 +118,7 @@ class _Asking:
                  ask:Callable|None=None, **options):     # (target, query, history, *, id) -> Exchange; None: `persona.targets.ask`, with its options
         self.passages = list(getattr(collection, "passages", collection)); self.search, self.llm, self.turns, self.wording, self._ask, self.options = search, llm, _legal(turns), wording, ask, options
         self._by_id = {p.doc_id: p for p in self.passages}
+        self.wall = Wall()                  # what raised in the simulator itself: no fault of the target's
 
     def _call(self, target, text, history, id) -> Exchange:
         ask = self._ask
@@ -146,22 +148,37 @@ def _legal(turns:int) -> int:
 # %% ../../nbs/persona/07_simulator.ipynb #56037025
 class _Recording(_Asking):
     "Where it keeps a turn."
+    def _remembers(self, t:_Talk, text:str, f:FollowUp|None) -> tuple[str, ...]:
+        "What the user has said, and what is still in force."
+        said = in_force([x.user for x in t.turns] + [text] + ([f.remembers] if f and f.remembers else [])); words = asker([x.user for x in t.turns] + [text])
+        return tuple(dict.fromkeys([w for w in (words[1],) if words[0]] + [c.text for cs in said.values() for c in cs]))
+
     def _record(self, t:_Talk, target, id:str, n:int, text:str, f:FollowUp|None, relevant:Mapping) -> Turn:
         "Ask, check, and keep one turn."
         e = self._call(target, text, t.history, f"{id}-t{n}"); answer = e.answer.content if e.answer else ""
-        said = in_force([x.user for x in t.turns] + [text] + ([f.remembers] if f and f.remembers else [])); words = asker([x.user for x in t.turns] + [text])
-        remembers = tuple(dict.fromkeys([w for w in (words[1],) if words[0]] + [c.text for cs in said.values() for c in cs]))
+        remembers = self.wall("remembers", self._remembers, t, text, f, otherwise=())
         row = [*t.history, {"user": text, "assistant": answer}]; turn = Turn(n, text, f.kind if f else "", f.standalone if f else t.query.formal, e, remembers, f.intent if f else t.query.intent.surface, dict(relevant))
         if e.answer is None: return replace(turn, context={"kept": None, "reason": f"답을 받지 못함: {e.error.message}", "kind": "", "why": f.why if f else "첫 질문"})
-        check = check_turn(row); scene = Scene(text, nfc(answer).strip(), tuple((h["user"], h["assistant"]) for h in t.history))
-        checks = turn_checks(scene, check, f, t.query)
-        if check.kept is False: checks["root_cause"] = root_cause(lambda q, h, i: self._call(target, q, h, i), turn, t.history, self._by_id)
+        checks = self.wall("context_check", self._checks, t, turn, target, row, f, answer)
+        if checks is None: checks = {"kept": None, "reason": f"맥락을 살피다 오류가 났습니다({self.wall.failures[-1].error_type}). 대상의 잘못이 아닙니다", "kind": "", "why": f.why if f else "첫 질문"}
         t.history.append({"user": text, "assistant": answer})
         return replace(turn, context=checks)
+
+    def _checks(self, t:_Talk, turn:Turn, target, row, f:FollowUp|None, answer:str) -> dict:
+        "The checks of one turn, and why its thread was lost."
+        check = check_turn(row); scene = Scene(turn.user, nfc(answer).strip(), tuple((h["user"], h["assistant"]) for h in t.history))
+        checks = turn_checks(scene, check, f, t.query)
+        if check.kept is False and (cause := self.wall("root_cause", root_cause, lambda q, h, i: self._call(target, q, h, i), turn, t.history, self._by_id)): checks["root_cause"] = cause
+        return checks
 
 # %% ../../nbs/persona/07_simulator.ipynb #265d1ca6
 class MultiTurnSimulator(_Recording):
     "Asks on as a person would, at least three turns long, and checks each answer against the dialogue."
+    def _next(self, t:_Talk, left:int) -> FollowUp:
+        "What is asked next."
+        f = choose(candidates(t, self._near(t.turns[-1])), t.kinds, left, t.rng) or back_to(t.first, t.topic, (), t.query, t.rng)[0]
+        return self._written(f, t)
+
     def run(self, target, query:PersonaQuery, persona=None,     # a Persona: its group and register; None: an anybody
             *, seed:int=0, turns:int|None=None) -> Dialogue:
         "One scenario; two errors in a row end it, with the reason."
@@ -170,13 +187,12 @@ class MultiTurnSimulator(_Recording):
         for n in range(1, n_turns + 1):
             f = None
             if n > 1:
-                f = choose(candidates(t, self._near(t.turns[-1])), t.kinds, n_turns - n, rng)
-                if f is None: f = back_to(t.first, t.topic, (), query, rng)[0]
-                f = self._written(f, t)
+                f = self.wall("follow_up", self._next, t, n_turns - n)
+                if f is None: return Dialogue(id, query.persona, tuple(t.turns), f"다음 물음을 만들다 오류가 나 그침({self.wall.failures[-1].error_type}). 대상의 잘못이 아님")
                 if t.turns[-1].exchange.answer is not None and (t.turns[-1].exchange.answer.abstained or abstains(t.turns[-1].exchange.answer.content)): t.silent += 1
                 t.mended += t.turns[-1].context.get("kept") is False
             text = query.text if f is None else f.text
-            if f is not None and self.wording and persona is not None: text = getattr(said := self.wording(text, persona, rng), "text", said)
+            if f is not None and self.wording and persona is not None: text = self.wall("wording", lambda plain: getattr(said := self.wording(plain, persona, rng), "text", said), text, otherwise=text)
             t.turns.append(self._record(t, target, id, n, text, f, dict(query.relevant) if f is None else f.relevant)); t.last = f
             if f is not None: t.topic = f.matter
             if n > 1 and all(x.exchange.error for x in t.turns[-2:]): return Dialogue(id, query.persona, tuple(t.turns), f"{n-1}번째와 {n}번째 물음에 답을 받지 못해 그침: {t.turns[-1].exchange.error.message}")

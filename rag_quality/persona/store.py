@@ -22,7 +22,7 @@ _all_ = ["mask_personal"]
 
 # %% ../../nbs/persona/13_store.ipynb #8e3b0650
 ROOT = "data/output/test_sessions"
-FILES = {"personas": ("id",), "queries": ("id",), "answers": ("id",), "turns": ("id",), "fact_checks": ("id",), "scores": ("id", "method"), "traces": ("id", "step", "input")}   # and what makes a row one and the same
+FILES = {"personas": ("id",), "queries": ("id",), "answers": ("id",), "turns": ("id",), "fact_checks": ("id",), "scores": ("id", "method"), "traces": ("id", "step", "input"), "failures": ("id", "step", "place")}   # and what makes a row one and the same
 
 def session_id(config:Mapping) -> str:
     "The name of a session, from the content of its configuration: 'hanbit-s0-1a2b3c4d'."
