@@ -15,6 +15,8 @@ from rag_quality.calibration import contrast_pairs
 from rag_quality.faithfulness import FaithfulnessValidator
 from rag_quality.metrics import auroc, number
 
+import kept
+
 T = .6
 
 
@@ -111,4 +113,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="test", seed=0)

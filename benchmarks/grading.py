@@ -23,6 +23,8 @@ from rag_quality.metrics import auroc, number
 from rag_quality.relevance import RelevanceScorer, absent_share, fit_logistic
 from rag_quality.rewriter import shared_rewriter
 
+import kept
+
 PRIOR, DEPTH, KEEP = .6, 20, .9      # share of questions that are answered (see refusal.py); pool depth; share of relevant passages that 'yes' keeps on dev
 OWN = tuple(f for f in FEATURES if f.startswith("own_"))
 
@@ -147,4 +149,4 @@ def main(argv):
         grading("regs dev (맞추는 데 쓰지 않음)", part, grader); correcting("regs dev", outside, part, grader)
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="dev, test")
