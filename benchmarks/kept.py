@@ -33,13 +33,20 @@ def numbers(text):
     def value(t): return float(t) if re.search(r"[.e]", t) else int(t)
     return re.sub(r"\s+", " ", NUMBER.sub("#", text)).strip(), [value(t.replace(",", "").rstrip(".")) for t in found]
 
-def printed(text) -> dict:
-    "What was printed, as figures: lines that hold a number, under the heading that stands before an indented one."
+def texts_of(words) -> str:
+    "All that the external sets of a command line say: none of it may be kept."
+    paths = [Path(w).resolve() for w in words if outside(w)]
+    files = [f for p in paths for f in (sorted(p.rglob("*")) if p.is_dir() else [p]) if f.suffix in (".jsonl", ".tsv") and f.is_file()]
+    return "\n".join(f.read_text(encoding="utf8", errors="replace") for f in files)
+
+def printed(text, secret="") -> dict:
+    "What was printed, as figures: lines that hold a number, under the heading that stands before an indented one. No line that quotes `secret`."
     out, heading = {}, ""
     for line in text.splitlines():
+        if secret and any(line[i:i + 14] in secret for i in range(max(len(line) - 13, 0)) if re.search(r"[가-힣].*[가-힣].*[가-힣].*[가-힣].*[가-힣]", line[i:i + 14])): continue
         said, values = numbers(line)
         if not line.startswith((" ", "\t")): heading = said[:60]
-        if not values: continue
+        if not values or " -> " in line: continue      # an example, not a figure
         key = said if not line.startswith((" ", "\t")) or not heading else f"{heading} > {said}"
         key, k = key[:150], 1
         while (again := key if k == 1 else f"{key} ({k})") in out: k += 1
@@ -100,7 +107,7 @@ def run(main, **about):
     told = {k: _noted.pop(k) for k in ("n", "split", "seed", "modules") if k in _noted}
     if "--split" in argv: told["split"] = argv[argv.index("--split") + 1]
     told.setdefault("n", counted("".join(tee.text)))
-    figures = {**_noted, "printed": printed("".join(tee.text)), **({"exit": int(code)} if code else {})}
+    figures = {**_noted, "printed": printed("".join(tee.text), texts_of(argv[1:])), **({"exit": int(code)} if code else {})}
     if "--slice" in argv: sys.exit(_slice(name, command, figures, told) or code)
     if code == 2 or isinstance(code, str): sys.exit(code)
     if not right: print(f"not kept: {' '.join(w for w in argv[1:] if w.startswith('-') and w not in FLAGS)}", file=sys.stderr); sys.exit(code)
