@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LONGEST', 'results_folder', 'script_of', 'Result', 'save_result', 'load_result']
 
-# %% ../nbs/40_results.ipynb #9a7be17f
+# %% ../nbs/40_results.ipynb #a81a86a3
 import json, math, re, shlex, subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from pathlib import Path
 from .core import ConfigError, DataError, atomic_write, log
 from .fingerprint import fingerprint, todays_names
 
-# %% ../nbs/40_results.ipynb #1e6e01a0
+# %% ../nbs/40_results.ipynb #948e8643
 LONGEST = 160      # characters of a text or a key among the figures: names, never passages
 
 def _clean(value, where):
@@ -41,7 +41,7 @@ def results_folder(folder:str|Path|None=None) -> Path:
         if (above/"benchmarks").is_dir(): return above/"benchmarks"/"results"
     raise DataError(f"{here} 위에 benchmarks/ 폴더가 없습니다. 저장소 안에서 부르거나 folder=로 자리를 알려 주세요.")
 
-# %% ../nbs/40_results.ipynb #62d5a3d8
+# %% ../nbs/40_results.ipynb #30ee7c9a
 def _cell(value) -> str:
     "One figure as a page shows it."
     if value is None: return "–"
@@ -64,7 +64,7 @@ def _rows(figures:dict) -> list[str]:
 
 def _table(head, rows): return ["| " + " | ".join(r) + " |" for r in (head, ["---"] + ["--:"]*(len(head) - 1), *([str(c) for c in r] for r in rows))]
 
-# %% ../nbs/40_results.ipynb #a97a5fc0
+# %% ../nbs/40_results.ipynb #2a0ae00b
 def script_of(command:str, root:Path|None) -> Path|None:
     "The script that a command runs, where it exists in the checkout."
     if root is None: return None
@@ -83,7 +83,7 @@ def _commit(root:Path|None) -> str:
     try: return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
     except (OSError, subprocess.CalledProcessError): return ""
 
-# %% ../nbs/40_results.ipynb #b60af24c
+# %% ../nbs/40_results.ipynb #5eec576b
 @dataclass(frozen=True, slots=True)
 class Result:
     "What one benchmark measured, as it was kept."
@@ -126,7 +126,7 @@ class Result:
         about = [f"n {self.n:,}" if self.n is not None else "", self.split or "", f"씨앗 {self.seed}" if self.seed is not None else "", f"`{self.command}`"]
         return "\n".join([*_rows(self.figures), "", f"[{self.name}] " + ", ".join(a for a in about if a)])
 
-# %% ../nbs/40_results.ipynb #e593d247
+# %% ../nbs/40_results.ipynb #8fff8a9f
 def save_result(name:str,                  # the name of the file, e.g. "grading"
                 figures:Mapping,           # numbers, None, short names, and tables of them
                 *, command:str,            # what prints them, e.g. "python benchmarks/grading.py"
@@ -146,7 +146,7 @@ def save_result(name:str,                  # the name of the file, e.g. "grading
     where.mkdir(parents=True, exist_ok=True)
     return atomic_write(where/f"{name}.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
 
-def load_result(name:str, folder:str|Path|None=None) -> Result:
+def load_result(name:str, folder:str|Path|None=None, warn:bool=True) -> Result:
     "What was kept under a name; a line is logged where the code has changed since it was measured."
     path = results_folder(folder)/f"{name}.json"
     try: kept = json.loads(path.read_text(encoding="utf8"))
@@ -154,5 +154,5 @@ def load_result(name:str, folder:str|Path|None=None) -> Result:
     except ValueError as e: raise DataError(f"{path}: JSON이 아닙니다 ({e}). 다시 재려면: make results") from None
     try: result = Result(**{**kept, "modules": tuple(kept["modules"])}, root=_root_of(path.parent))
     except (TypeError, KeyError) as e: raise DataError(f"{path}: 결과의 꼴이 아닙니다 ({e}). 다시 재려면: make results") from None
-    if result.changed: log.warning("결과 '%s'을(를) 잰 뒤에 %s이(가) 바뀌었습니다. 다시 재려면: %s", name, ", ".join(result.changed), result.command)
+    if warn and result.changed: log.warning("결과 '%s'을(를) 잰 뒤에 %s이(가) 바뀌었습니다. 다시 재려면: %s", name, ", ".join(result.changed), result.command)
     return result
