@@ -4,7 +4,7 @@ A decimal or a percentage in prose whose sentence speaks of a measure (nDCG, F1,
 - in a code output of the same notebook (those are run again by CI), or
 - in benchmarks/results/*.json of a script that the same paragraph, list item or table names (`benchmarks/x.py`, or the result's name in `results/x`).
 Read: markdown cells of nbs/ (not nbs/studies), CHANGELOG.md from 0.7 on, benchmarks/README.md, data/*/README.md. README.md is made from nbs/index.ipynb.
-No measurement: what stands in `code`, in $math$, in a link, a target, a threshold, a level of confidence, a figure beside the link to its publication.
+No measurement: what stands in `code`, in $math$, in a quotation, in a link, a target, a threshold, a level of confidence, a figure beside the link to its publication.
 
 Further: each result comes from a script that exists; each result that a notebook loads is there; stale results are listed (`--release`: they fail).
 """
@@ -15,12 +15,12 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT/"benchmarks"/"results"
 sys.path.insert(0, str(ROOT))
 
-MEASURE = re.compile(r"nDCG|R@\d|RR@|MRR|Success@|\bF1\b|AUROC|AUC\b|\bECE\b|정확도|정밀도|재현율|적중|Spearman|상관|kappa|κ|alpha|AC1|헛울림|헛거절|놓치|찾은 비율|찾은 몫|비율은|내려[가갔]|올[라랐]|오르고|오릅니다|줄었|늘었|줄어|초\b|초 |밀리초|\bms\b|걸립니다|GB\b|빨라|배쯤|F1은|맞히는")
+MEASURE = re.compile(r"nDCG|R@\d|RR@|MRR|Success@|F1(?![0-9A-Za-z])|AUROC|AUC|ECE|정확도|정밀도|재현율|적중|Spearman|상관|kappa|κ|alpha|AC1|헛울림|헛거절|놓치|찾은 비율|찾은 몫|비율은|내려[가갔]|올[라랐]|오르고|오릅니다|줄었|늘었|줄어|초\b|초 |밀리초|(?<=\d) ?ms(?![a-z])|걸립니다|GB\b|빨라|배쯤|맞히는|찾고|찾지만|놓칩|재고|쟀|잰 |맞은 것|맞힌|\d \[[-+.\d]+, ")
 FIGURE = re.compile(r"(?<![\w.@/:-])[-+]?(?:\d*\.\d+|\d+(?= ?%))( ?%)?(?![\d.]*[\w-]*\.(?:py|json|md))(?!\.\d)")
 CONSTANT = re.compile(r"(목표|문턱|무게|α|\bp\b ?[<=]?|\bk1|\bb\b|온도|temperature|검정력|바라는|prior)[^.\n|]{0,12}$")
 AFTER = re.compile(r"^ ?(구간|이상|이하|미만|까지|의 검정력|부터|밑|을 넘|를 넘|쯤 후|아래면)")
 PUBLISHED = re.compile(r"arxiv\.org|doi\.org|논문|위키백과|\(\d{4}\)|\b(19|20)\d\d\)|공개된 사양|사양")
-MASK = re.compile(r"```.*?```|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)]*\)|\b\d{4}\. ?\d{1,2}\.|\b\d+\.\d+\.\d+\b|CC BY[- \w.]*\d\.\d|Python \d\.\d+|Apache-2\.0", re.S)
+MASK = re.compile(r"```.*?```|\"[^\"\n]*\"|`[^`\n]*`|\$\$.*?\$\$|\$[^$\n]*\$|\]\([^)]*\)|\b\d{4}\. ?\d{1,2}\.|\b\d+\.\d+\.\d+\b|CC BY[- \w.]*\d\.\d|Python \d\.\d+|Apache-2\.0", re.S)
 
 def blocks(text):
     "Paragraphs with all of a list item or a table in one; (line number, text)."
