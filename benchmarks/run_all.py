@@ -1,7 +1,8 @@
 """Every benchmark, its figure beside its target.
 
-usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice]
+usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice] [--few]
 Without a folder only what the repository itself holds is measured. The sets and where they come from: benchmarks/README.md.
+`--few`: only the few that tell most for their time (FEW).
 `--slice` runs a small part of each on the bundled collection so that the scripts can't rot: in two processes, each of which loads the library once; those
 that hold a time run alone.
 """
@@ -12,6 +13,8 @@ HERE = Path(__file__).parent
 ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusal.py", "answering.py"]     # phase 15 and 18
 
 PERSONA = ["persona_context.py", "persona_fact_check.py", "persona_ladder.py", "persona_endpoints.py", "persona_realism.py", "persona_faults.py", "persona_loop.py", "persona_session.py"]
+
+FEW = ("transformation.py", "retrieval.py", "faithfulness.py")      # rewriting, retrieval, judgment: on every push
 
 def own(small):
     "Benchmarks that need nothing from outside."
@@ -94,10 +97,11 @@ def some(commands) -> int:
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("folder", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--some", help=argparse.SUPPRESS)
+    ap.add_argument("folder", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--few", action="store_true"); ap.add_argument("--some", help=argparse.SUPPRESS)
     args = ap.parse_args()
     if args.folder and not args.folder.is_dir(): sys.exit(f"no such folder: {args.folder}")
     commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], []
+    if args.few: commands = [c for c in commands if c[0] in FEW]
     if args.some: return bool(some(json.loads(args.some)))
     beside = [c for c in commands[::-1] if args.slice and c[0] not in ALONE]
     one = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
