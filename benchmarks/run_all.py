@@ -1,10 +1,10 @@
 """Every benchmark, its figure beside its target.
 
-usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice [--keep]] [--stale] [--only NAME ...] [--list]
+usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice [--keep]] [--few] [--stale] [--only NAME ...] [--list]
 Without a folder only what the repository itself holds is measured. The sets and where they come from: benchmarks/README.md.
 Each script keeps its figures in benchmarks/results (kept.py); `--stale` runs those whose code or data have changed since. Two at a time, the longest first;
 those that hold a time run alone. `--slice` runs a small part of each on the bundled collection and compares its figures with benchmarks/results/slice:
-in two processes, each of which loads the library once. `--slice --keep` keeps them.
+in two processes, each of which loads the library once. `--slice --keep` keeps them. `--few`: only the few that tell most for their time (FEW).
 """
 import argparse, contextlib, io, json, logging, os, runpy, subprocess, sys, time, traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +17,8 @@ ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusa
 
 PERSONA = ["persona_context.py", "persona_fact_check.py", "persona_ladder.py", "persona_endpoints.py", "persona_realism.py", "persona_faults.py", "persona_loop.py", "persona_session.py"]
 
+FEW = ("transformation.py", "retrieval.py", "faithfulness.py")      # rewriting, retrieval, judgment: on every push
+
 def own(small):
     "Benchmarks that need nothing from outside."
     yield ["hanbit.py"]
@@ -25,6 +27,7 @@ def own(small):
     yield ["speed.py", *(["--slice"] if small else [])]
     yield ["retrieval.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
+    for name in ("stages.py", "contrast.py", "ablation.py", "sweep.py"): yield [name, *(["--slice"] if small else [])]
     yield ["fusion_weight.py", *(["--slice"] if small else [])]
     yield ["weights.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["faiss_search.py", *(["--slice"] if small else [])]
@@ -125,6 +128,7 @@ def main():
     ap.add_argument("folder", nargs="?", type=Path)
     ap.add_argument("--slice", action="store_true")
     ap.add_argument("--keep", action="store_true", help="with --slice: keep these figures as the ones that later slices are compared with")
+    ap.add_argument("--few", action="store_true", help="only the few that tell most for their time")
     ap.add_argument("--stale", action="store_true", help="only those whose kept result is missing or older than what it measures")
     ap.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these scripts, e.g. grading")
     ap.add_argument("--list", action="store_true", help="print the commands and run none")
@@ -134,6 +138,7 @@ def main():
     if args.some: return bool(some(json.loads(args.some)))
     commands = [[c[0], *map(str, c[1:])] for c in (*own(args.slice), *(external(args.folder) if args.folder else ()))]
     if unknown := set(args.only) - {Path(c[0]).stem for c in commands}: sys.exit(f"no such benchmark: {', '.join(sorted(unknown))}")
+    if args.few: commands = [c for c in commands if c[0] in FEW]
     if args.only: commands = [c for c in commands if Path(c[0]).stem in args.only]
     if args.stale: commands = [c for c in commands if kept.stale(kept.called(c)[0])]
     if args.keep: os.environ["RAG_QUALITY_KEEP_SLICE"] = "1"
