@@ -1,7 +1,7 @@
 """Grading and the corrective loop: are relevant passages told from others, and are missed queries recovered without breaking others?
 
-usage: python benchmarks/grading.py [DATA_FOLDER] [--fit] [--slice] [--routes]
-       hanbit dev/test always; DATA_FOLDER/regs where it is there.
+usage: python benchmarks/grading.py [DATA_FOLDER] [--fit] [--slice] [--routes] [--full]
+       hanbit dev/test always, every sixth need (--full: all of them); DATA_FOLDER/regs where it is there.
        Pairs: for each answerable query the top 20 of plain Kiwi BM25 and of the default pipeline together; positive: judged 1 or 2,
        negative: judged 0 or not judged. Further: every judged pair of the qrels, found or not (positives that no search found are the hard ones).
        --fit: learn data/config/grading.json anew on hanbit dev. --routes: the table of thresholds from which the routes were chosen.
@@ -137,10 +137,10 @@ def thresholds(found, grader):
 def main(argv):
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("data", nargs="?", type=Path)
-    for name in ("--fit", "--slice", "--routes"): ap.add_argument(name, action="store_true")
+    for name in ("--fit", "--slice", "--routes", "--full"): ap.add_argument(name, action="store_true")
     args = ap.parse_args(argv)
     if args.data and not args.data.is_dir(): print(f"폴더가 없습니다: {args.data}"); return 2
-    collection = bundled(); found = cases(collection, 16 if args.slice else None)
+    collection = bundled(); found = cases(collection if args.full or args.fit or args.slice else collection.some(6), 16 if args.slice else None)
     if args.fit: save_config("grading", fit([c for c in found if c["split"] == "dev"])); print("data/config/grading.json을 썼습니다")
     grader = PassageGrader(collection.passages)
     for split in ("dev", "test"):

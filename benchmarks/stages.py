@@ -1,10 +1,11 @@
-"""What each stage of search buys on the bundled collection, for the pages that explain the stages: python benchmarks/stages.py [--only PART] [--slice]
+"""What each stage of search buys on the bundled collection, for the pages that explain the stages: python benchmarks/stages.py [--only PART] [--full] [--slice]
 
 expansion   dev: strategies of query expansion without a language model, over BM25 and over vectors
 rerank      dev: the first twenty of BM25 put in another order by the offline scorer (which was fitted on dev)
 campus      dev: what the bank of examples adds to the hybrid search, and each of its parts taken away
 relevance   test: refusing by the calibrated probability and by the overlap of words; how well the probabilities hold
 nDCG@10 with intervals by register, wordings of one need as one unit; the parts over dev are no test scores.
+Every fourth need of dev; of test every second with a formal and every eighth with a colloquial query. --full: all of them (four times as long).
 """
 import argparse, json
 
@@ -115,13 +116,14 @@ def relevance(collection, every):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    ap.add_argument("--full", action="store_true", help="every need")
     ap.add_argument("--slice", action="store_true", help="every twelfth need")
     ap.add_argument("--only", default="", help="one part")
     args = ap.parse_args()
     collection = bundled()
     dev = collection.split("dev")
-    asked = (dev.some(12) if args.slice else dev).judged
-    parts = {"expansion": lambda: expansion(dev, asked), "rerank": lambda: reranked(dev, asked), "campus": lambda: campus(dev, asked), "relevance": lambda: relevance(collection, 24 if args.slice else 1)}
+    asked = dev.some(12 if args.slice else 1 if args.full else 4).judged
+    parts = {"expansion": lambda: expansion(dev, asked), "rerank": lambda: reranked(dev, asked), "campus": lambda: campus(dev, asked), "relevance": lambda: relevance(collection, 24 if args.slice else 1 if args.full else 2)}
     for name, part in parts.items():
         if args.only not in name: continue
         found = part()
