@@ -98,7 +98,7 @@ def relevance(collection, every):
     def rows_of(split, register, n):
         part = collection.split(split)
         return list(contexts(part, [q for q in part.some(n).queries if q.metadata["register"] == register], system, scorer, unanswered))
-    dev = rows_of("dev", "formal", 2*every)
+    dev = rows_of("dev", "formal", every)
     said, ought = np.array([overlap(text, hits) for _, text, _, hits, *_ in dev]), np.array([kind != "답이 있음" for *_, kind, _ in dev])
     threshold = max(np.unique(said.round(3)), key=lambda t: f1(said < t, ought))
     refusals, kinds_refused, curves = {}, {}, {}
