@@ -4,6 +4,7 @@ Each printed line becomes 'heading > line with # for its numbers': [numbers], un
 NAME: the script, the sets it was given and the flags that change what it measures ('expansion-regs', 'expansion-faults'). A run with other flags
 (`--limit`, `--errors` ...) keeps nothing. `--slice`: nothing is overwritten; the figures are compared with results/slice/NAME.json (times are not),
 and a difference beyond what another processor may change fails. RAG_QUALITY_KEEP_SLICE=1 writes that file instead.
+RAG_QUALITY_COMPARE=1 (set by `run_all.py --slice`): a script without a slice is compared with its whole result in the same way.
 """
 import json, os, re, resource, sys
 from pathlib import Path
@@ -108,21 +109,21 @@ def run(main, **about):
     if "--split" in argv: told["split"] = argv[argv.index("--split") + 1]
     told.setdefault("n", counted("".join(tee.text)))
     figures = {**_noted, "printed": printed("".join(tee.text), texts_of(argv[1:])), **({"exit": int(code)} if code else {})}
-    if "--slice" in argv: sys.exit(_slice(name, command, figures, told) or code)
+    if "--slice" in argv: sys.exit(_compared(name, f"{command} --slice", figures, told, RESULTS/"slice") or code)
+    if os.environ.get("RAG_QUALITY_COMPARE"): sys.exit(_compared(name, command, figures, told, RESULTS) or code)      # too short to have a slice
     if code == 2 or isinstance(code, str): sys.exit(code)
     if not right: print(f"not kept: {' '.join(w for w in argv[1:] if w.startswith('-') and w not in FLAGS)}", file=sys.stderr); sys.exit(code)
     save_result(name, {**figures, "cpu_seconds": round(seconds() - begun, 1)}, command=command, folder=RESULTS, **told)
     sys.exit(code)
 
-def _slice(name, command, figures, told):
-    "Compare a slice with the kept one; 0 where it is the same."
-    folder = RESULTS/"slice"
-    if os.environ.get("RAG_QUALITY_KEEP_SLICE"): save_result(name, figures, command=f"{command} --slice", folder=folder, **told); return 0
-    if not (folder/f"{name}.json").is_file(): print(f"no slice of {name} is kept: python benchmarks/run_all.py --slice --keep"); return 1
+def _compared(name, command, figures, told, folder):
+    "Compare figures with the kept ones; 0 where they are the same. RAG_QUALITY_KEEP_SLICE: keep them instead."
+    if os.environ.get("RAG_QUALITY_KEEP_SLICE"): save_result(name, figures, command=command, folder=folder, **told); return 0
+    if not (folder/f"{name}.json").is_file(): print(f"no figures of {name} are kept: python benchmarks/run_all.py --slice --keep"); return 1
     kept, now = json.loads((folder/f"{name}.json").read_text(encoding="utf8"))["figures"], json.loads(json.dumps(figures, default=float))
     bad = list(differences(kept, now))
     for line in bad[:20]: print(f"DIFFERS {name}: {line}")
-    if bad: print(f"{len(bad)} figures of {name} differ from results/slice/{name}.json. If that is meant: python benchmarks/run_all.py --slice --keep")
+    if bad: print(f"{len(bad)} figures of {name} differ from {folder.relative_to(HERE)}/{name}.json. If that is meant: python benchmarks/run_all.py --slice --keep")
     return bool(bad)
 
 def stale(name) -> bool:

@@ -27,7 +27,7 @@ def own(small):
     yield ["speed.py", *(["--slice"] if small else [])]
     yield ["retrieval.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
-    for name in ("stages.py", "contrast.py", "ablation.py", "sweep.py"): yield [name, *(["--slice"] if small else [])]
+    for name in ("stages.py", "contrast.py", "ablation.py", "sweep.py", "tasks.py"): yield [name, *(["--slice"] if small else [])]
     yield ["fusion_weight.py", *(["--slice"] if small else [])]
     yield ["weights.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["faiss_search.py", *(["--slice"] if small else [])]
@@ -141,6 +141,7 @@ def main():
     if args.few: commands = [c for c in commands if c[0] in FEW]
     if args.only: commands = [c for c in commands if Path(c[0]).stem in args.only]
     if args.stale: commands = [c for c in commands if kept.stale(kept.called(c)[0])]
+    if args.slice: os.environ["RAG_QUALITY_COMPARE"] = "1"
     if args.keep: os.environ["RAG_QUALITY_KEEP_SLICE"] = "1"
     if args.list: print("\n".join(" ".join(c) for c in commands)); return 0
     failed = slices(commands) if args.slice else whole(commands)
