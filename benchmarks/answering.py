@@ -13,6 +13,8 @@ from rag_quality.data import bundled, load_collection
 from rag_quality.core import bundle_path
 from rag_quality.experiment import pipeline
 
+import kept
+
 HELD = .6
 
 
@@ -81,4 +83,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="test")

@@ -16,6 +16,8 @@ from rag_quality.core import Passage, bundle_path
 from rag_quality.retrieval import BM25Index
 from rag_quality.splitting import split_sentences
 
+import kept
+
 BRACKET = re.compile(r"\s?\[[^\[\]]*제\d+조[^\[\]]*\]")
 def read(path): return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip()]
 def stripped(text): return BRACKET.sub("", text)
@@ -71,4 +73,4 @@ def main(argv):
     given(needs, plain)
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="test", seed=0)

@@ -14,6 +14,8 @@ from rag_quality.citing import find_citations
 from rag_quality.names import find_names
 from rag_quality.splitting import split_claims, split_sentences
 
+import kept
+
 HERE = Path(__file__).parent
 
 
@@ -95,4 +97,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="dev, test")

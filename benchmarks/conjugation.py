@@ -14,6 +14,8 @@ from pathlib import Path
 from rag_quality.conjugation import conjugate, readings
 from rag_quality.morphology import MorphologicalExpander
 
+import kept
+
 HERE = Path(__file__).parent
 DEFAULT = 4     # the first four endings belong to the default depth
 
@@ -71,4 +73,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main)

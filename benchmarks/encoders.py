@@ -14,6 +14,8 @@ from rag_quality.core import RagQualityError
 from rag_quality.encoders import load_encoder
 from rag_quality.korean import content_morphemes
 
+import kept
+
 def read(path):
     rows = [line.split("\t") for line in path.read_text(encoding="utf8").splitlines() if line.strip()]
     if any(len(r) < 3 for r in rows): raise ValueError("a row has fewer than three columns")
@@ -44,4 +46,4 @@ def main(argv):
               f"  형태소 Jaccard {100*rho(words, gold):.1f}")
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="dev", seed=0)

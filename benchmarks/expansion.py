@@ -26,6 +26,8 @@ from rag_quality.query_expansion import (ExpandingRetriever, ExpansionFusion, Fe
 from rag_quality.retrieval import BM25Index, VectorStore, top_hits
 from rag_quality.rewriter import shared_rewriter
 
+import kept
+
 KNOWN = 2.     # the weight of what the bank of examples suggests, a share of 1 counting as much as two words of the query
 
 def written(query): return detect_formality(query).register == "written"
@@ -204,4 +206,4 @@ def main():
 
 if __name__ == "__main__":
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"): os.environ.pop(name, None)
-    sys.exit(main())
+    kept.run(main, seed=0)

@@ -4,12 +4,14 @@ For 1, 32 and 1,024 queries: the time of `VectorIndex` (the least of several run
 the bare work (queries @ vectors.T in batches of 256, then argpartition for k). Then: do the FAISS and numpy paths agree on the top 10
 of random collections with ties?
 """
-import argparse, sys, time
+import argparse, time
 
 import numpy as np
 
 from rag_quality.core import MissingExtra
 from rag_quality.faiss_index import VectorIndex
+
+import kept
 
 def unit(x): return x / np.linalg.norm(x, axis=1, keepdims=True)
 
@@ -77,4 +79,4 @@ def main():
     try: return 0 if agreement(5 if args.slice else 40) else 1
     except MissingExtra as e: print(f"agreement not measured: {e}"); return 0
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, seed=0)

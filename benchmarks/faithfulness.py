@@ -1,7 +1,7 @@
 """Is every claim of an answer in its passages? What the validator finds, alone and offline.
 
 usage: python benchmarks/faithfulness.py DATA [--errors N] [--limit N]      DATA: a folder with regs/, realrag/, klue-nli/
-       python benchmarks/faithfulness.py --slice                            the bundled pairs, speed and 300 fuzzed answers
+       python benchmarks/faithfulness.py [--slice]                          the bundled pairs, speed, fuzzed answers: 10,000, a slice 300
        python benchmarks/faithfulness.py --fuzz 10000
 The model of data/config/faithfulness.json was fitted on the dev half of regs: on that half the figures here are in-sample. What other needs may
 expect is printed by benchmarks/faithfulness_fit.py, cross-validated by need. realrag, klue-nli and data/contrast test were not fitted on.
@@ -14,6 +14,8 @@ import numpy as np
 from rag_quality.calibration import contrast_pairs
 from rag_quality.faithfulness import FaithfulnessValidator
 from rag_quality.metrics import auroc, number
+
+import kept
 
 T = .6
 
@@ -102,13 +104,12 @@ def main():
     ap.add_argument("data", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--errors", type=int, default=0); ap.add_argument("--limit", type=int); ap.add_argument("--fuzz", type=int)
     args = ap.parse_args(); v = FaithfulnessValidator()
     if args.fuzz: fuzz(v, args.fuzz); return 0
-    if args.data is None and not args.slice: ap.error("DATA 폴더나 --slice가 필요합니다")
     if args.data is not None:
         if not (args.data/"regs"/"needs.jsonl").is_file(): print(f"자료가 없습니다: {args.data/'regs'/'needs.jsonl'}", file=sys.stderr); return 2
         regs(v, args.data/"regs", args.limit, args.errors); realrag(v, args.data/"realrag"/"dev.jsonl", args.limit); nli(v, args.data/"klue-nli"/"dev.tsv", args.limit)
     contrast(v, 60 if args.slice else None); speed(v, 8 if args.slice else 40)
-    if args.slice: fuzz(v, 300)
+    if args.data is None: fuzz(v, 300 if args.slice else 10_000)
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="test", seed=0)

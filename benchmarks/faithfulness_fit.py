@@ -23,6 +23,8 @@ from rag_quality.support import SHORT, THRESHOLD, limits
 from rag_quality.support_claims import checked_claims
 from rag_quality.support_parts import read_source
 
+import kept
+
 FOLDS, CUT, WEIGHT, HANBIT, CHATBOT, SEEDS, RATE, STRENGTH = 9, -.1, .15, .06, .08, (0, 1, 2, 3), .06, .2
 
 def bounds(f, source) -> tuple[float, float]:
@@ -172,4 +174,4 @@ def main():
     path = save_config("faithfulness", found)
     Path(path).write_text(dense(Path(path).read_text(encoding="utf8")), encoding="utf8"); print(f"written: {path}")
 
-if __name__ == "__main__": main()
+if __name__ == "__main__": kept.run(main, split="train, dev", seed=0)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from rag_quality.colloquial import detect_formality
 
+import kept
+
 
 def cases(path):
     "(target, name, text, is it right) of one file"
@@ -42,4 +44,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main)

@@ -6,11 +6,13 @@
 2. 1,000 queries x 5,042 passages x 1,001 weights x 3 normalisations, exact over all passages: `weight_curve`.
 `--slice` runs a small part.
 """
-import argparse, resource, sys, time
+import argparse, resource, time
 
 import numpy as np
 
 from rag_quality.fusion_weight import best_fusion_weight, weight_curve
+
+import kept
 
 def random_runs(n, passages, depth, seed):
     """Runs that score the same `depth` candidates of a shared collection, better than chance, and 1 to 5 graded judgments a query.
@@ -85,4 +87,4 @@ def main():
     compare(50 if args.slice else 1000, args.seed)
     return 0
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, seed=0)

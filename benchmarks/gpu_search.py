@@ -5,12 +5,14 @@ multiplies (reads the vectors once, writes all distances), then selects (reads t
     max(operations / rate, (vectors + distances) / bandwidth) + distances / bandwidth
 Without a GPU, faiss-gpu or (for the measured rates) torch the script says 'not measured' and claims nothing.
 """
-import argparse, sys, time
+import argparse, time
 
 import numpy as np
 
 from rag_quality.core import MissingExtra, import_extra
 from rag_quality.faiss_index import VectorIndex, pick_device
+
+import kept
 
 def unit16(n, dim, seed=0):
     "Random directions in float16, made a block at a time."
@@ -73,4 +75,4 @@ def main():
     flat(n, 1024, 1024, 100); twenty(max(10_000, n // 20), 1024, 4096, 100)
     return 0
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, seed=0)

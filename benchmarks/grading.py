@@ -1,7 +1,7 @@
 """Grading and the corrective loop: are relevant passages told from others, and are missed queries recovered without breaking others?
 
-usage: python benchmarks/grading.py [DATA_FOLDER] [--fit] [--slice] [--routes]
-       hanbit dev/test always; DATA_FOLDER/regs where it is there.
+usage: python benchmarks/grading.py [DATA_FOLDER] [--fit] [--slice] [--routes] [--full]
+       hanbit dev/test always, every sixth need (--full: all of them); DATA_FOLDER/regs where it is there.
        Pairs: for each answerable query the top 20 of plain Kiwi BM25 and of the default pipeline together; positive: judged 1 or 2,
        negative: judged 0 or not judged. Further: every judged pair of the qrels, found or not (positives that no search found are the hard ones).
        --fit: learn data/config/grading.json anew on hanbit dev. --routes: the table of thresholds from which the routes were chosen.
@@ -23,7 +23,10 @@ from rag_quality.metrics import auroc, number
 from rag_quality.relevance import RelevanceScorer, absent_share, fit_logistic
 from rag_quality.rewriter import shared_rewriter
 
+import kept
+
 PRIOR, DEPTH, KEEP = .6, 20, .9      # share of questions that are answered (see refusal.py); pool depth; share of relevant passages that 'yes' keeps on dev
+TABLE, LOOP = {}, {}      # name, register, way -> figures; what the loop recovers and breaks
 OWN = tuple(f for f in FEATURES if f.startswith("own_"))
 
 
@@ -98,8 +101,9 @@ def grading(name, found, grader):
                     if d in pool: s.append(x.score); y.append(d in relevant(c))
                     if d in c["judged"]: j.append(x.score); jy.append(d in relevant(c))
                     if d in top: inside.append((x.relevant, d in relevant(c)))
-            kept, yes = map(np.array, zip(*inside))
-            said.append(f"{'읽은 말과' if how == 'read' else '질문만'}: AUROC {number(auroc(s, y))} (쌍 {len(s)}, 관련 {sum(y)}), 판정한 쌍 {number(auroc(j, jy) if min(sum(jy), len(jy) - sum(jy)) >= 50 else None)} (쌍 {len(j)}, 관련 {sum(jy)}), '예'가 남긴 관련 {kept[yes].mean():.2f}, 덜어 낸 무관 {1 - kept[~yes].mean():.2f}")
+            left, yes = map(np.array, zip(*inside))
+            TABLE[f"{name.split(' (')[0]}, {reg}, {'읽은 말과' if how == 'read' else '질문만'}"] = {"AUROC": auroc(s, y), "쌍": len(s), "관련": int(sum(y)), "'예'가 남긴 관련": left[yes].mean(), "덜어 낸 무관": 1 - left[~yes].mean()}
+            said.append(f"{'읽은 말과' if how == 'read' else '질문만'}: AUROC {number(auroc(s, y))} (쌍 {len(s)}, 관련 {sum(y)}), 판정한 쌍 {number(auroc(j, jy) if min(sum(jy), len(jy) - sum(jy)) >= 50 else None)} (쌍 {len(j)}, 관련 {sum(jy)}), '예'가 남긴 관련 {left[yes].mean():.2f}, 덜어 낸 무관 {1 - left[~yes].mean():.2f}")
         print(*(f"  {reg:10} {x}" + ("  목표 0.85" if n else "") for n, x in enumerate(said)), sep="\n")
 
 def correcting(name, collection, found, grader, routes=False):
@@ -114,6 +118,7 @@ def correcting(name, collection, found, grader, routes=False):
         b, a = np.array(before), np.array(after)
         for reg in ("formal", "colloquial", "all"):
             m = np.array([reg in (c["register"], "all") for c in answerable])
+            if m.any(): LOOP[f"{name}, {title}, {reg}"] = {"놓친": int((~b & m).sum()), "되찾음": int((a & ~b & m).sum()), "찾은": int((b & m).sum()), "놓침": int((b & ~a & m).sum())}
             if m.any(): print(f"  {name}, {title}, {reg:10} 놓친 {(~b & m).sum()}건 가운데 되찾음 {(a & ~b & m).sum()} ({(a & ~b & m).sum()/max((~b & m).sum(), 1):.3f})  찾은 {(b & m).sum()}건 가운데 놓침 {(b & ~a & m).sum()} ({(b & ~a & m).sum()/max((b & m).sum(), 1):.3f})" + ("  목표 0.20, 0.01" if reg == "all" else ""))
         print(f"  더하는 시간 p50 {1000*np.median(spent):.1f} ms; 길: " + ", ".join(f"{k[0]} {k[1]} {n}" for k, n in sorted(ways.items())))
 
@@ -132,10 +137,10 @@ def thresholds(found, grader):
 def main(argv):
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("data", nargs="?", type=Path)
-    for name in ("--fit", "--slice", "--routes"): ap.add_argument(name, action="store_true")
+    for name in ("--fit", "--slice", "--routes", "--full"): ap.add_argument(name, action="store_true")
     args = ap.parse_args(argv)
     if args.data and not args.data.is_dir(): print(f"폴더가 없습니다: {args.data}"); return 2
-    collection = bundled(); found = cases(collection, 16 if args.slice else None)
+    collection = bundled(); found = cases(collection if args.full or args.fit or args.slice else collection.some(6), 16 if args.slice else None)
     if args.fit: save_config("grading", fit([c for c in found if c["split"] == "dev"])); print("data/config/grading.json을 썼습니다")
     grader = PassageGrader(collection.passages)
     for split in ("dev", "test"):
@@ -145,6 +150,7 @@ def main(argv):
     if args.data and (args.data/"regs").is_dir() and not args.slice:
         outside = load_collection(args.data/"regs"); grader = PassageGrader(outside.passages); part = cases(outside)
         grading("regs dev (맞추는 데 쓰지 않음)", part, grader); correcting("regs dev", outside, part, grader)
+    kept.note(grades=TABLE, loop=LOOP)
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="dev, test")

@@ -14,6 +14,8 @@ from rag_quality.core import bundle_path
 from rag_quality.hallucination_filter import HallucinationFilter
 from rag_quality.splitting import split_sentences
 
+import kept
+
 PLANTS = {
     "phone": ["051-771-2093", "051) 771-2093", "(051)771-2093", "02 771 2093", "051.771.2093", "010-3391-2093", "010 3391 2093", "01033912093", "070-8812-2093", "1588-2093", "1599 2093", "+82-51-771-2093", "내선 2093번", "내선번호 2093",
               "교내 2093", "☎ 771-2093", "Tel. 051-771-2093", "０５１－７７１－２０９３", "051–771–2093", "전화번호 7712093", "051-771-2093~5", "대표번호 771-2093", "팩스 051-771-2094", "공오일-칠칠일-이공구삼", "051-XXX-XXXX", "0507-1391-2093"],
@@ -74,4 +76,4 @@ def main(argv):
     for kind, hits in found.items(): print(f"심은 것을 찾음  {kind:10} {sum(hits)}/{len(hits)} = {sum(hits)/len(hits):.3f}  (목표 1.000)")
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="test")

@@ -10,6 +10,8 @@ from pathlib import Path
 from rag_quality.core import bundle_path
 from rag_quality.korean import analyze
 
+import kept
+
 TYPES = set("사실 확인,절차 질문,자격 확인,비교 질문,복합 질문,모호한 질문,감정 표현,은어/축약어".split(","))
 KINDS = set("number article negation entity condition generalisation unsupported".split())
 COMMON = set("하 되 있 없 받 알 보 주 싶 않 수 것 어떻 가 대하 위하 말 그렇 이렇 같 들 나 뭐 오 내 좀 알리".split())
@@ -94,4 +96,4 @@ def main(folder):
     print(f"꼴의 잘못 {len(faults)}")
     return bool(faults)
 
-if __name__ == "__main__": sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else bundle_path("hanbit")))
+if __name__ == "__main__": kept.run(lambda: main(Path(sys.argv[1]) if len(sys.argv) > 1 else bundle_path("hanbit")))

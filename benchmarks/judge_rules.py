@@ -11,6 +11,8 @@ from pathlib import Path
 from rag_quality.judge_rules import judge_by_rules
 from rag_quality.verdicts import JudgeItem
 
+import kept
+
 TARGET = .85
 MODES = {"contexts": lambda n: {}, "contexts+key_facts": lambda n: {"key_facts": tuple(f["fact"] for f in n["key_facts"])}, "contexts+reference": lambda n: {"reference": n["faithful"]}, "reference": lambda n: {"reference": n["faithful"]}}
 
@@ -50,4 +52,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="dev")

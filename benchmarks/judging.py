@@ -3,13 +3,15 @@
 usage: python benchmarks/judging.py [--slice]
 Everything runs against a test server on 127.0.0.1 that answers after 200 ms; texts are made up here.
 """
-import argparse, os, sys, tempfile, time, zlib
+import argparse, os, tempfile, time, zlib
 from pathlib import Path
 
 from rag_quality.judge import LLMJudge
 from rag_quality.judging import judge_many
 from rag_quality.llm import LLMService
 from rag_quality.servers import fake_llm, socket_guard
+
+import kept
 
 TOPICS = "휴학 복학 전과 재수강 수강신청 장학금 등록금 졸업 기숙사 증명서 계절학기 교환학생 도서관 실험실 동아리 학생증 성적이의 조기졸업 복수전공 현장실습".split()
 
@@ -67,4 +69,4 @@ def main():
     return 1 if failed else 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main)

@@ -17,6 +17,8 @@ from rag_quality.metrics import compare, evaluate, interval
 from rag_quality.retrieval import BM25Index
 from rag_quality.rewriter import SURE
 
+import kept
+
 BEFORE, AFTER = "+ neighbours", "+ regulation"     # the default pipeline without, and with, what it knows
 
 
@@ -79,4 +81,4 @@ def main():
     part = bundled().split("test"); measured("함께 든 규정집, test", part, {}); return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="test")

@@ -14,6 +14,8 @@ from rag_quality.korean import KiwiTokenizer
 from rag_quality.retrieval import BM25Index
 from rag_quality.synonyms import Synonyms, term_bag, weigh
 
+import kept
+
 def ndcg(hits, grades, k=10):
     "nDCG@k of one ranking, as ir_measures has it."
     ideal = sum(g/log2(i + 2) for i, g in enumerate(sorted(grades.values(), reverse=True)[:k]) if g > 0)
@@ -59,4 +61,4 @@ def main():
     ranked = sorted(by.items(), key=lambda x: (total(x, 1) + total(x, 2), x[0]))
     table("해로운 항목 (질의를 모두 더한 변화의 순서)", ranked[:args.top], entries); table("이로운 항목", ranked[::-1][:args.top], entries)
 
-if __name__ == "__main__": main()
+if __name__ == "__main__": kept.run(main, split="dev")

@@ -6,7 +6,7 @@ Targets: each fault ends in the right answer or the typed error that belongs to 
 at concurrency 16 in under 10 s, and a second run makes no call. Everything runs inside `socket_guard`: 127.0.0.1 only.
 Exit code 1 where one is missed. `--slice`: fewer protocols and questions, a few seconds.
 """
-import argparse, atexit, os, shutil, sys, tempfile, time
+import argparse, atexit, os, shutil, tempfile, time
 
 for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"): os.environ.pop(name, None)
 os.environ["RAG_QUALITY_CACHE"] = tempfile.mkdtemp(prefix="llm_faults_")
@@ -16,6 +16,8 @@ from rag_quality.core import MissingExtra
 from rag_quality.llm import LLMError, LLMService, coverage
 from rag_quality.llm_budget import litellm_ready
 from rag_quality.servers import fake_llm, socket_guard
+
+import kept
 
 SCHEMA = {"type": "object", "required": ["score", "reason"], "additionalProperties": False,
           "properties": {"score": {"type": "number", "minimum": 0, "maximum": 1}, "reason": {"type": "string", "minLength": 1}}}
@@ -112,4 +114,4 @@ def main():
         print(f"reached beyond 127.0.0.1: {len(tried)} times (target: 0)")
     return 0 if all(ok) and not tried else 1
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from rag_quality.persona.simulator import check_context
 
+import kept
+
 HERE = Path(__file__).resolve().parent.parent / "data" / "dialogues"
 
 def wilson(k, n, z=1.96):
@@ -35,4 +37,4 @@ def main(splits, verbose):
         print(f"  good flagged   {share(sum(flagged.values()), good)} (wanted: at most .10) {dict((k, v) for k, v in flagged.items() if v)}")
         print(f"  ms of a core a dialogue  mean {1000*sum(took)/len(took):.0f}, most {1000*max(took):.0f} (wanted: under 150)")
 
-if __name__ == "__main__": main([a for a in sys.argv[1:] if a not in ("-v", "--slice")] or ["dev", "test"], "-v" in sys.argv)
+if __name__ == "__main__": kept.run(lambda: main([a for a in sys.argv[1:] if a not in ("-v", "--slice")] or ["dev", "test"], "-v" in sys.argv), split="dev, test")

@@ -22,6 +22,8 @@ from rag_quality.persona.rows import read_rows
 from rag_quality.persona.targets import ChatTarget, HTTPTarget, ask, ask_many
 from rag_quality.servers import socket_guard
 
+import kept
+
 LIMIT, SLACK = 1.0, .6          # seconds a question may take, and what the machine may add
 KEY = "hb-secret-0123456789abcdef"
 SAID = "휴학은 개강 후 14일 이내에 신청합니다 [학칙 제23조]."
@@ -174,4 +176,4 @@ def main():
         print(f"reached beyond 127.0.0.1: {len(tried)} times (target: 0)")
     return 0 if all(ok) and not tried else 1
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, seed=0)

@@ -21,6 +21,8 @@ from rag_quality.quantities import find_quantities
 from rag_quality.persona.fact_check import AutoFactChecker
 from rag_quality.support_claims import cited_claims
 
+import kept
+
 KINDS = {"number": "수·금액·비율", "period": "기한·기간", "bound": "이내·이상·전후", "article": "조 번호(있는 조)", "absent": "조 번호(없는 조)", "regulation": "규정 이름", "office": "부서·직위·기구", "document": "서류", "modality": "할 수 있다·해야 한다", "negation": "된다·안 된다"}
 BOUNDS = (("이내", "이상"), ("이상", "미만"), ("이하", "초과"), ("미만", "이상"), ("초과", "이하"), ("전까지", "후부터"))
 JOSA = (("을", "를"), ("이", "가"), ("은", "는"), ("과", "와"), ("으로", "로"))
@@ -130,4 +132,4 @@ def main(argv):
     print(f"처음 보는 답 하나에 {sorted(times)[len(times)//2]:.0f} ms (프로세서 시간의 가운데값)")
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="dev", seed=0)

@@ -27,6 +27,8 @@ from rag_quality.persona.records import Exchange, Intent3, PersonaQuery, TargetE
 from rag_quality.persona.stages import Tester, look, look_turn
 from rag_quality.persona.suspects import suspects
 
+import kept
+
 PERSONAS = {"신입생": "freshman", "재학생": "junior", "대학원생": "graduate", "신임 교수": "new_professor", "정교수": "professor", "신입 직원": "new_staff", "과장급 직원": "manager", "학부모": "parent"}
 
 # --- sessions ------------------------------------------------------------------------------------------------------------
@@ -250,4 +252,4 @@ def main(argv):
     for seed, name, want, got in missed: print(f"  wrong: seed {seed} {name:34} is {want:15} named {', '.join(got) or '(none)'}")
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="train, test", seed=0)

@@ -31,6 +31,8 @@ from rag_quality.persona.quality_signs import acts, deadlines, details
 from rag_quality.persona.records import Intent3, PersonaQuery
 from rag_quality.splitting import split_sentences
 
+import kept
+
 BRACKET = re.compile(r"\s?\[[^\[\]]*(?:제\d+조|부칙)[^\[\]]*\]")
 
 def composites(needs):
@@ -147,4 +149,4 @@ def main(argv):
     print(f"답 하나의 팩트체크와 채점: 가운데값 {np.median(times[len(times)//3:]):.0f} ms (프로세서 시간, 조문과 문장을 읽어 둔 뒤)")
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="dev", seed=0)

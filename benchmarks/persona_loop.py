@@ -33,6 +33,8 @@ from rag_quality.steps import System, campus_step, colloquial_step, neighbour_st
 from rag_quality.synonyms import Synonyms
 from rag_quality.weights import HybridWeightOptimizer
 
+import kept
+
 SHARE = .6      # of the dictionary's words in the search
 EMPTY = '{"version": "1.0.0", "prior": 2.0, "entries": []}\n'
 
@@ -117,4 +119,4 @@ def main():
     times = 3 if args.slice else 20; right = rollbacks(times); print(f"  되돌리기 (바이트까지): 적용 뒤 {right[0]}/{times}, 물리친 뒤 {right[1]}/{times}, 도중에 죽인 뒤 {right[2]}/{times}; 모두 {time.perf_counter() - start:.0f}초")
     return int(tuple(right) != (times,)*3 or any(s.status != "rejected" for s in harmful))
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="dev, test", seed=0)

@@ -9,7 +9,7 @@
 3. with a folder of real colloquial queries (queries.jsonl, metadata.register = colloquial; BEIR corpus beside it): generated on
    the same corpus against the real ones, balanced, cross-validated by article or pair. Wanted at most 0.75 (chance 0.50).
 """
-import argparse, json, random, re, sys
+import argparse, json, random, re
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +21,8 @@ from rag_quality.persona.needs import askables
 from rag_quality.persona.personas import PersonaGenerator
 from rag_quality.persona.wording import wording
 from rag_quality.query_types import TYPES, query_types
+
+import kept
 
 SHARES = (("easy", .3), ("medium", .4), ("hard", .3))
 
@@ -121,4 +123,4 @@ def compare(folder:Path, people, seed:int):
     acc = float(np.mean(scores)); print(f"(3) generated told from real: {acc:.3f} {interval(acc, len(rows) + len(real))} (mean of three splits), n={len(rows)}+{len(real)}, chance 0.50, wanted <= 0.75")
     return rows, real
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, seed=0)

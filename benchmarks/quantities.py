@@ -11,6 +11,8 @@ from pathlib import Path
 
 from rag_quality.quantities import find_quantities
 
+import kept
+
 TARGET = 0.90
 
 
@@ -70,4 +72,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="dev, test")

@@ -8,7 +8,7 @@ class beside it. A label is one for the need and its three wordings, so a wordin
 benchmarks/query_types_read.jsonl: what a language model that did not see the labels takes 60 wordings of test for.
 Learned from data/bank (family, kind, persona) and hanbit dev (kind, persona): a figure of --dev is of the fit. Follow-ups: benchmarks/contextualize.jsonl.
 """
-import argparse, json, sys, time
+import argparse, json, time
 from collections import Counter
 from pathlib import Path
 from statistics import NormalDist, median
@@ -18,6 +18,8 @@ from rag_quality.core import save_config
 from rag_quality.query_analysis import PERSONAS, analyze_query, persona_features
 from rag_quality.query_topics import _index, topic_features
 from rag_quality.query_types import TYPES, asked_for, query_types, type_features
+
+import kept
 
 HERE = Path(__file__).parent
 WORDINGS = {"colloquial": "구어 1", "colloquial2": "구어 2", "formal": "문어"}
@@ -147,4 +149,4 @@ def main():
     print(f"한빛 {'dev' if args.dev else 'test'}의 필요 {len(needs)}가지" + (" (배운 자료)" if args.dev else ""))
     measure(needs, args.errors); readers(needs, HERE/"query_types_read.jsonl"); speed([n[w] for n in needs for w in WORDINGS]); follow_ups(HERE/"contextualize.jsonl", args.errors)
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="test")

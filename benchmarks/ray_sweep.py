@@ -12,6 +12,8 @@ from rag_quality import sweeping
 from rag_quality.core import RagQualityError
 from rag_quality.data import bundled, load_collection
 
+import kept
+
 GRID = dict(tokenizers=("kiwi", "whitespace"), bm25=((0.9, 0.4), (1.5, 0.75)), dims=(None, 192, 128, 64), pca=(False, True), quantisation=("none", "fp16", "int8"),
             index=("flat", "hnsw", "ivf"), normalizations=("minmax", "max"), ks=(5, 10), measures=("nDCG@10", "R@10"))
 
@@ -62,4 +64,4 @@ def main():
           f"one killed in the middle with {lost} task running on it, {alive} node alive at the end (target: the same DataFrame)")
     return 0 if lost and alive == 1 else 1
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main)

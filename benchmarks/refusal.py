@@ -21,6 +21,8 @@ from rag_quality.metrics import auroc, number
 from rag_quality.relevance import CONTEXT_FEATURES, PASSAGE_FEATURES, RelevanceScorer, absent_share, context_evidence, fit_logistic
 from rag_quality.talk import needs_retrieval
 
+import kept
+
 PRIOR = 2/3    # the share of questions that the collection answers, which the calibration assumes
 USE = {"passage": ("cover", "exact", "article", "regulation", "bm25", "phrase", "lacks"), "context": ("bm25", "gap", "cover", "exact", "article", "regulation", "lacks", "length")}
 
@@ -130,4 +132,4 @@ def main(argv):
         report("regs dev (맞추는 데 쓰지 않음)", found, decide(KnowingScorer(outside.passages), found, args.k), args.k)
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="dev, test")

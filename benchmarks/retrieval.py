@@ -19,6 +19,8 @@ from rag_quality.metrics import evaluate, interval, number
 from rag_quality.neighbours import MorphemeNeighbours
 from rag_quality.retrieval import BM25Index, VectorStore
 
+import kept
+
 MEASURES = "nDCG@10 R@10 RR@10 Success@1"
 
 def systems(passages):
@@ -67,4 +69,4 @@ def main():
     print("targets: regs colloquial nDCG@10 0.26, formal 0.83; AutoRAG 45 of 53 first hits and no fewer than '+ Kiwi morphemes'")
     return 0
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="all")

@@ -1,18 +1,24 @@
 """Every benchmark, its figure beside its target.
 
-usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice]
+usage: python benchmarks/run_all.py [FOLDER_OF_EXTERNAL_SETS] [--slice [--keep]] [--few] [--stale] [--only NAME ...] [--list]
 Without a folder only what the repository itself holds is measured. The sets and where they come from: benchmarks/README.md.
-`--slice` runs a small part of each on the bundled collection so that the scripts can't rot: in two processes, each of which loads the library once; those
-that hold a time run alone.
+Each script keeps its figures in benchmarks/results (kept.py); `--stale` runs those whose code or data have changed since. Two at a time, the longest first;
+those that hold a time run alone. `--slice` runs a small part of each on the bundled collection and compares its figures with benchmarks/results/slice:
+in two processes, each of which loads the library once. `--slice --keep` keeps them. `--few`: only the few that tell most for their time (FEW).
 """
 import argparse, contextlib, io, json, logging, os, runpy, subprocess, sys, time, traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import kept
 
 HERE = Path(__file__).parent
 os.environ["RAG_QUALITY_STRICT"] = "1"      # no wall: what an optional step raises fails the benchmark
 ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusal.py", "answering.py"]     # phase 15 and 18
 
 PERSONA = ["persona_context.py", "persona_fact_check.py", "persona_ladder.py", "persona_endpoints.py", "persona_realism.py", "persona_faults.py", "persona_loop.py", "persona_session.py"]
+
+FEW = ("transformation.py", "retrieval.py", "faithfulness.py")      # rewriting, retrieval, judgment: on every push
 
 def own(small):
     "Benchmarks that need nothing from outside."
@@ -24,6 +30,7 @@ def own(small):
     yield ["robustness.py", *(["--slice"] if small else ["--every", "10"])]
     yield ["retrieval.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
+    for name in ("stages.py", "contrast.py", "ablation.py", "sweep.py", "tasks.py"): yield [name, *(["--slice"] if small else [])]
     yield ["fusion_weight.py", *(["--slice"] if small else [])]
     yield ["weights.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["faiss_search.py", *(["--slice"] if small else [])]
@@ -69,12 +76,29 @@ def external(folder):
         if (folder/needed).exists(): yield [c.format(folder) for c in command]
         else: print(f"== not measured: {needed} is not in the folder")
 
+ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
 ALONE = ("speed.py", "llm_faults.py", "persona_endpoints.py")      # a busy machine would fail them
 
+def cost(command) -> float:
+    "CPU seconds of a command the last time that it was kept; a new one first."
+    path = kept.RESULTS/f"{kept.called(command)[0]}.json"
+    return json.loads(path.read_text(encoding="utf8"))["figures"].get("cpu_seconds", 0.) if path.is_file() else float("inf")
+
 def measured(command) -> bool:
-    "Run one in a process of its own; did it succeed?"
+    "Run one in a process of its own, what it printed shown when it has ended; did it succeed?"
     script, *rest = command
-    return subprocess.run([sys.executable, HERE/script, *rest]).returncode == 0
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, HERE/script, *rest], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **ONE})
+    said = f"== {' '.join(map(str, command))} ({time.perf_counter() - start:.0f} s)\n{done.stdout}"
+    print(said if not done.returncode else f"{said}FAILED {' '.join(map(str, command))}\n", end="", flush=True)
+    return done.returncode == 0
+
+def whole(commands) -> list:
+    "Run these, two at a time and the longest first; those that hold a time alone, after them. What failed."
+    beside = sorted((c for c in commands if c[0] not in ALONE), key=cost, reverse=True)
+    alone = [c for c in commands if c[0] in ALONE]
+    with ThreadPoolExecutor(2) as pool: right = [*pool.map(measured, beside), *map(measured, alone)]
+    return [c for c, good in zip([*beside, *alone], right) if not good]
 
 def in_this_process(command) -> tuple[bool, str]:
     "(did it succeed, what it printed): the script run as its own main, with the environment put back after it."
@@ -96,21 +120,35 @@ def some(commands) -> int:
         print(f"== {' '.join(map(str, command))} ({time.perf_counter() - start:.0f} s)\n{said}{'' if right else 'FAILED ' + ' '.join(map(str, command)) + chr(10)}", end="", flush=True)
     return bad
 
+def slices(commands) -> list:
+    "Slices: two processes, each of which loads the library once; those that hold a time alone. What failed."
+    beside, failed = [c for c in commands[::-1] if c[0] not in ALONE], []
+    halves = [subprocess.Popen([sys.executable, __file__, "--some", json.dumps(beside[i::2])], env={**os.environ, **ONE}) for i in (0, 1) if beside[i::2]]
+    if any([p.wait() for p in halves]): failed.append(["one of those above"])
+    return failed + [c for c in commands if c[0] in ALONE and not measured(c)]
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("folder", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--some", help=argparse.SUPPRESS)
+    ap.add_argument("folder", nargs="?", type=Path)
+    ap.add_argument("--slice", action="store_true")
+    ap.add_argument("--keep", action="store_true", help="with --slice: keep these figures as the ones that later slices are compared with")
+    ap.add_argument("--few", action="store_true", help="only the few that tell most for their time")
+    ap.add_argument("--stale", action="store_true", help="only those whose kept result is missing or older than what it measures")
+    ap.add_argument("--only", nargs="+", default=[], metavar="NAME", help="only these scripts, e.g. grading")
+    ap.add_argument("--list", action="store_true", help="print the commands and run none")
+    ap.add_argument("--some", help=argparse.SUPPRESS)
     args = ap.parse_args()
     if args.folder and not args.folder.is_dir(): sys.exit(f"no such folder: {args.folder}")
-    commands, failed = [*own(args.slice), *(external(args.folder) if args.folder else ())], []
     if args.some: return bool(some(json.loads(args.some)))
-    beside = [c for c in commands[::-1] if args.slice and c[0] not in ALONE]
-    one = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
-    halves = [subprocess.Popen([sys.executable, __file__, "--some", json.dumps(beside[i::2])], env={**os.environ, **one}) for i in (0, 1) if beside[i::2]]
-    if any([p.wait() for p in halves]): failed.append(["one of those above"])
-    for command in commands:
-        if command in beside: continue
-        print(f"== {' '.join(map(str, command))}", flush=True)
-        if not measured(command): failed.append(command)
+    commands = [[c[0], *map(str, c[1:])] for c in (*own(args.slice), *(external(args.folder) if args.folder else ()))]
+    if unknown := set(args.only) - {Path(c[0]).stem for c in commands}: sys.exit(f"no such benchmark: {', '.join(sorted(unknown))}")
+    if args.few: commands = [c for c in commands if c[0] in FEW]
+    if args.only: commands = [c for c in commands if Path(c[0]).stem in args.only]
+    if args.stale: commands = [c for c in commands if kept.stale(kept.called(c)[0])]
+    if args.slice: os.environ["RAG_QUALITY_COMPARE"] = "1"
+    if args.keep: os.environ["RAG_QUALITY_KEEP_SLICE"] = "1"
+    if args.list: print("\n".join(" ".join(c) for c in commands)); return 0
+    failed = slices(commands) if args.slice else whole(commands)
     for command in failed: print(f"FAILED {' '.join(map(str, command))}")
     return 1 if failed else 0
 

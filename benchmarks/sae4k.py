@@ -10,6 +10,8 @@ from pathlib import Path
 from rag_quality.colloquial import ColloquialTransformer
 from rag_quality.korean import shared_kiwi
 
+import kept
+
 TAGS = frozenset("NNG NNP NNB NR SN SL VV VA XR MAG NP MM".split())
 
 
@@ -43,4 +45,4 @@ def main():
     return 0
 
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="dev")

@@ -14,6 +14,8 @@ from rag_quality.calibration import contrast_pairs, prior_weights, reliability
 from rag_quality.metrics import auroc, number
 from rag_quality.semantic_eval import SemanticEvaluator
 
+import kept
+
 ONE_WORD = ("number", "unit", "negation", "exception")
 
 def interval(hits, n_boot=2000):
@@ -62,4 +64,4 @@ def main(argv):
     contrast(evaluator, args.split, limit); speed(evaluator, 40 if args.slice else 300)
     return 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__": kept.run(lambda: main(sys.argv[1:]), split="test")

@@ -11,6 +11,8 @@ from rag_quality.colloquial import ColloquialTransformer, detect_formality
 from rag_quality.data import bundled, load_collection
 from rag_quality.morphology import MorphologicalExpander
 
+import kept
+
 CLI = Path(sys.executable).parent / "rag-quality"
 
 def per_query(texts):
@@ -48,4 +50,4 @@ def main():
         print(f"evaluate, {len(collection.passages):,} passages, {len(collection.judged)} queries: cold {cold:.1f} s (target < 60), "
               f"again {warm:.1f} s (target < 10), peak {peak:.2f} GiB (target < 1.5)")
 
-if __name__ == "__main__": main()
+if __name__ == "__main__": kept.run(main, modules=["rag_quality.cli"])

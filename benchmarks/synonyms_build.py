@@ -8,7 +8,7 @@ the candidates of a term to the words of their phrase. A term is aligned both wh
 P(formal | lay) = expected number of wordings in which the lay word stands for the term / (wordings with the lay word + MU): a word that stands in many wordings
 and rarely means anything gets nothing. Phrases: the same counts, where the words of the phrase stand together. By family of regulation: the same, smoothed towards P.
 """
-import argparse, hashlib, json, sys, time
+import argparse, hashlib, json, time
 from collections import Counter, defaultdict
 from datetime import date
 from pathlib import Path
@@ -19,6 +19,8 @@ from rag_quality.core import atomic_write, nfc
 from rag_quality.korean import KiwiTokenizer
 from rag_quality.query_topics import find_topics
 from rag_quality.synonyms import Phrases, lay_words
+
+import kept
 
 HERE = Path(__file__).resolve().parent
 BANK, OUT = HERE.parent/"data/bank", HERE.parent/"data/config/synonyms.json"
@@ -130,4 +132,4 @@ def main():
     keys = {e["key"] for e in listed}
     print(f"항목 {len(listed)}, 사람의 말 {len(keys)} (구 {sum(' ' in k for k in keys)}), 규정의 말 {len({e['formal'] for e in listed})}, 물음 {head['provenance']['wordings']}, {OUT.stat().st_size/1e6:.2f} MB, {time.perf_counter() - start:.0f}초")
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main)

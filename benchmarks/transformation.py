@@ -11,6 +11,8 @@ from rag_quality.colloquial import ColloquialTransformer
 from rag_quality.core import Query
 from rag_quality.data import bundled
 
+import kept
+
 LABELS = Path(__file__).with_name("transformation_labels.jsonl")
 
 def main():
@@ -50,4 +52,4 @@ def main():
 
     return 0
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="test")

@@ -20,6 +20,8 @@ from rag_quality.tune_scores import score_queries
 from rag_quality.tuning import PROCEDURE, tune_scores_table
 from rag_quality.weight_rules import packaged_weights, read_rules
 
+import kept
+
 NAMES = {"지금 설정": "default (packaged)", "말투": "tuned by formality", "말투의 정도": "tuned, smooth in formality", "말투와 통함": "tuned by formality and coverage", "통함": "tuned by coverage",
          "길이": "tuned by length", "말투와 길이": "tuned by formality and length", "무게 하나": "one weight, tuned (global)", "고정 0.3/0.7": "fixed 0.3 / 0.7",
          "spec (구어 0.3/0.7, 문어 0.5/0.5)": "spec: 0.3/0.7 colloquial, 0.5/0.5 formal", "RRF (k=60)": "RRF (k = 60)", "BM25만": "BM25 alone", "벡터만": "vectors alone", PROCEDURE: "tune, the whole procedure (nested)"}
@@ -69,4 +71,4 @@ def main():
     print(f"fitted on everything: {found.best}: {found.rule.to_dict() if found.winner == found.best else '(no difference: the default stays)'}")
     return 0
 
-if __name__ == "__main__": sys.exit(main())
+if __name__ == "__main__": kept.run(main, split="dev, test", seed=0)

@@ -1,77 +1,112 @@
-"""Every check that CI runs, in order; names in the arguments run only those.
+"""Every check of this project, in order.
 
-clean      nbdev_export, nbdev_clean and README leave no difference
-rules      tools/check_notebooks.py
-tests      nbdev_test on one notebook of each phase; `check.py tests-all` runs it on all (minutes)
-coverage   every cell of every notebook but the few of LONG: nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed by those that are traced (all but HEAVY); `check.py coverage-all`: LONG, too
-fuzz       property tests over generated texts, a slice that is the same on every run (`make fuzz`: 20,000 of each)
-wheel      the wheel, in an empty environment, answers from another folder
-bench      a small slice of each benchmark
+usage: python tools/check.py                   what a push has to pass (`make test`)
+       python tools/check.py --night           everything (`make test-all`)
+       python tools/check.py --changed [BASE]  what changed since BASE (tools/changed.py): clean, rules, the notebooks touched
+       python tools/check.py NAME ...          only these
+
+The closing line says how many passed and failed. The checks are the functions of the table CHECKS at the end of this file.
 """
-import os, shutil, subprocess, sys, tempfile, time
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+JOBS = os.cpu_count() or 1
 MIN_COVERAGE = 90
-os.environ["RAG_QUALITY_STRICT"] = "1"      # no wall: what an optional step raises fails the check
+SAMPLE = 6                # notebooks on which nbdev's own command is proven
+ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}      # as many processes as cores
+
 
 def sh(*cmd, cwd=ROOT, **env):
     "Run a command, its output shown; raises where it fails."
-    subprocess.run([str(c) for c in cmd], cwd=cwd, check=True, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **env})
+    path = f"{BIN}:{os.environ['PATH']}"
+    subprocess.run([str(c) for c in cmd], cwd=cwd, check=True, env={**os.environ, "PATH": path, **env})
+
 
 def quiet(*cmd):
     "Run a command; its output only where it fails."
     done = subprocess.run([str(c) for c in cmd], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode: raise SystemExit(done.stdout[-3000:] + done.stderr[-3000:])
+    if done.returncode:
+        raise SystemExit(done.stdout[-3000:] + done.stderr[-3000:])
+
+
+def tool(name, *args, **env):
+    "Run a script of tools/."
+    sh(sys.executable, f"tools/{name}", *args, **env)
+
 
 def snapshot():
+    "What is written into nbs/ and rag_quality/ now."
     files = [*(ROOT/"nbs").rglob("*.ipynb"), *(ROOT/"rag_quality").rglob("*.py")]
     return {f: f.read_bytes() for f in files if ".ipynb_checkpoints" not in f.parts}
 
+
 def clean():
+    "nbdev_export, nbdev_clean and README leave no difference"
     before = snapshot()
-    sh("nbdev_export"); sh("nbdev_clean")
+    sh("nbdev_export")
+    sh("nbdev_clean")
     after = snapshot()
     changed = sorted(str(f.relative_to(ROOT)) for f in before.keys() | after.keys() if before.get(f) != after.get(f))
-    if changed: raise SystemExit("export/clean changed: " + ", ".join(changed) + " (make notebooks, then commit)")
-    sh(sys.executable, "tools/readme.py", "--check")
+    if changed:
+        raise SystemExit("export/clean changed: " + ", ".join(changed) + " (make notebooks, then commit)")
+    tool("readme.py", "--check")
 
-def rules(): sh(sys.executable, "tools/check_notebooks.py")
 
-# `coverage` executes every cell that nbdev_test would; this one proves that nbdev's own command does
-SAMPLE = r"^(00_core|01_data|02_korean|03_tokens|05_metrics|07_citing|10_colloquial|11_morphology|13_judge|15_citations|17_grading_route|18_fallback|80_cli_ask|00_records|05_targets|13_store_rows)\.ipynb$"
+def rules():
+    "the rules of the house (tools/check_notebooks.py)"
+    tool("check_notebooks.py")
 
-def tests(): sh("nbdev_test", "--n_workers", "2", "--do_print", "--file_re", SAMPLE)
 
-def tests_all(): sh("nbdev_test", "--n_workers", "2", "--do_print")
+def quickest():
+    "The notebooks on which nbdev's own command is proven: those that take the least time."
+    from nb_run import by_length, notebooks
+    return [p for _, p in by_length(notebooks())[-SAMPLE:]]
 
-# a minute and more each; what they export is executed by other notebooks. Their stored outputs are compared by `check.py coverage-all` only
-LONG = ("08_relevance", "16_expansion_hyde", "16_rerank", "17_grading_scores", "30_ablation")
 
-# executed and compared, but not traced (which costs half as much again): their modules are traced where others use them
-HEAVY = ("index", "50_benchmark", "20_persona", "30_experiment", "18_answering", "16_query_expansion", "20_persona_improve", "12_semantic_eval", "14_sweep", "04_hybrid_index", "50_benchmark_answers",
-         "08_campus_search", "17_grading", "08_rewriter", "14_weights", "12_semantic_calibration", "08_synonyms", "40_report", "80_cli_test", "20_persona_rounds")
-ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two notebooks at a time on two cores
+def nbdev():
+    "nbdev_test, nbdev's own command, on the quickest notebooks (the check `notebooks` leaves them to it)"
+    names = "|".join(p.stem for p in quickest())
+    sh("nbdev_test", "--n_workers", JOBS, "--do_print", "--file_re", rf"^({names})\.ipynb$", **ONE)
 
-def coverage_all(): coverage(())
 
-def coverage(left=LONG):
+def notebooks():
+    "every cell of every other notebook: nothing fails, the stored outputs are today's"
+    from nb_run import notebooks
+    proven = quickest()
+    tool("nb_run.py", "--imported", "--jobs", JOBS, *(p.relative_to(ROOT) for p in notebooks() if p not in proven))
+
+
+def coverage():
+    "every cell of every notebook, traced: enough of rag_quality is executed"
     for old in ROOT.glob(".coverage*"):
-        if old.name != ".coveragerc": old.unlink()
-    bad, run = 0, ("tools/nb_run.py", "--imported", "--jobs", "2")
-    # the parent only starts kernels: what is measured is in them
-    for command in (("coverage", "run", "--rcfile=.coveragerc", *run, "--leave", *HEAVY, *LONG), (sys.executable, *run, *(f"nbs/{n}.ipynb" for n in (*HEAVY, *LONG) if n not in left))):
-        try: sh(*command, **ONE)
-        except subprocess.CalledProcessError: bad += 1          # what the other half has to say is worth knowing, too
-    if left: print("left out: " + ", ".join(left))
+        if old.name != ".coveragerc":
+            old.unlink()
+    # the parent only starts kernels: what is measured is in them; from 3.12 on the interpreter itself tells of lines
+    tracer = {"COVERAGE_CORE": "sysmon"} if sys.version_info >= (3, 12) else {}
+    bad = 0
+    try:
+        sh("coverage", "run", "--rcfile=.coveragerc", "tools/nb_run.py", "--imported", "--jobs", JOBS, **tracer)
+    except subprocess.CalledProcessError:
+        bad = 1                                         # what was executed is worth knowing, too
     sh("coverage", "combine", "--rcfile=.coveragerc", "--quiet")
     sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
-    if bad: raise SystemExit("notebooks failed: see above")
+    if bad:
+        raise SystemExit("notebooks failed: see above")
 
-def fuzz(): sh(sys.executable, "tools/fuzz.py", **ONE)
 
 def wheel():
+    "the wheel, in an empty environment, answers from another folder"
     with tempfile.TemporaryDirectory() as d:
         d = Path(d)
         quiet(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", d)
@@ -91,22 +126,118 @@ def wheel():
         if bad.returncode != 2 or len(bad.stderr.strip().splitlines()) != 1: raise SystemExit(f"a missing folder: rc {bad.returncode}, {bad.stderr!r}")
     shutil.rmtree(ROOT/"build", ignore_errors=True)
 
-def bench(): sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
-CHECKS = [clean, rules, tests, fuzz, coverage, wheel, bench]
-ASKED = {"tests-all": tests_all, "coverage-all": coverage_all}      # only by name
+def figures():
+    "each measured figure of the text is in a result or an output; stale results are listed"
+    tool("check_figures.py")
 
-def main(names):
-    known = {**{c.__name__: c for c in CHECKS}, **ASKED}
-    if unknown := set(names) - known.keys(): sys.exit(f"unknown check {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
-    chosen = [c for n, c in known.items() if n in names] if names else CHECKS
-    failed = []
-    for check in chosen:
-        print(f"== {check.__name__}", flush=True); start = time.perf_counter()
-        try: check()
-        except (subprocess.CalledProcessError, SystemExit) as e: failed.append(check.__name__); print(f"FAILED {check.__name__}: {e}", flush=True)
-        print(f"== {check.__name__}: {time.perf_counter()-start:.0f} s", flush=True)
-    print(f"{len(chosen)-len(failed)} passed, {len(failed)} failed" )
-    return 1 if failed else 0
 
-if __name__ == "__main__": sys.exit(main(sys.argv[1:]))
+def bench_few():
+    "a small slice of the benchmarks that tell most for their time"
+    sh(sys.executable, "benchmarks/run_all.py", "--slice", "--few", **ONE)
+
+
+def bench():
+    "a small slice of each benchmark"
+    sh(sys.executable, "benchmarks/run_all.py", "--slice")
+
+
+@dataclass(frozen=True)
+class Check:
+    "A check, when it is due, and whether another may run beside it."
+    run: Callable[[], None]
+    push: bool = True          # due on every push
+    night: bool = True         # due in the nightly run
+    beside: bool = False       # one process, writes nothing into the clone, measures no time
+
+    @property
+    def name(self) -> str:
+        "What it is called on the command line."
+        return self.run.__name__.replace("_", "-")
+
+
+CHECKS = [
+    Check(clean),
+    Check(rules),
+    Check(figures),
+    Check(nbdev, night=False),
+    Check(notebooks, night=False),
+    Check(coverage, push=False),
+    Check(wheel, beside=True),
+    Check(bench_few, night=False, beside=True),
+    Check(bench, push=False),
+]
+
+
+def verdict(check) -> bool:
+    "Run one check, tell how it went and how long it took; did it pass?"
+    print(f"== {check.name}", flush=True)
+    start, error = time.perf_counter(), None
+    try:
+        check.run()
+    except (subprocess.CalledProcessError, SystemExit) as e:
+        error = e
+        print(f"FAILED {check.name}: {e}", flush=True)
+    print(f"== {check.name}: {time.perf_counter()-start:.0f} s", flush=True)
+    return error is None
+
+
+def apart(check) -> bool:
+    "Run one check in a process of its own, its output shown when it ends; did it pass?"
+    done = subprocess.run([sys.executable, __file__, "--lines", check.name], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    print(done.stdout, end="", flush=True)
+    return done.returncode == 0
+
+
+def only_touched(base) -> Check:
+    "A check of the notebooks that the import graph says are touched."
+    from changed import touched
+    found = touched(base)
+
+    def notebooks():
+        for path, why in sorted(found.items()):
+            print(f"{path.relative_to(ROOT)}  <- {why}", flush=True)
+        if found:
+            tool("nb_run.py", "--imported", "--jobs", JOBS, *(p.relative_to(ROOT) for p in found))
+        else:
+            print("no notebook is touched")
+    return Check(notebooks)
+
+
+def run(chosen) -> list[bool]:
+    "Which passed: first those that want the machine, then the others, two at a time."
+    passed = [verdict(c) for c in chosen if not c.beside or len(chosen) == 1]
+    with ThreadPoolExecutor(JOBS) as pool:
+        passed += pool.map(apart, [c for c in chosen if c.beside and len(chosen) > 1])
+    return passed
+
+
+def main():
+    table = {c.name: c for c in CHECKS}
+    listed = "\n".join(f"  {n:10} {c.run.__doc__ or ''}" for n, c in table.items())
+    ap = argparse.ArgumentParser(description=__doc__, epilog="checks:\n" + listed, formatter_class=argparse.RawTextHelpFormatter)
+    ap.add_argument("names", nargs="*")
+    ap.add_argument("--night", action="store_true")
+    ap.add_argument("--changed", nargs="?", const="", metavar="BASE")
+    ap.add_argument("--lines", action="store_true", help=argparse.SUPPRESS)      # no closing line: one of several
+    args = ap.parse_args()
+    if unknown := set(args.names) - table.keys():
+        sys.exit(f"unknown check {', '.join(sorted(unknown))}; there are: {', '.join(table)}")
+    if args.changed is not None:
+        chosen = [table["clean"], table["rules"], only_touched(args.changed)]
+    elif args.names:
+        chosen = [table[n] for n in args.names]
+    else:
+        chosen = [c for c in CHECKS if (c.night if args.night else c.push)]
+    os.environ["RAG_QUALITY_STRICT"] = "1"          # what goes wrong in an optional step is an error here, not a remark
+    with tempfile.TemporaryDirectory() as cache:    # one warm cache a run, nothing from an earlier one
+        os.environ.setdefault("RAG_QUALITY_CACHE", cache)
+        passed = run(chosen)
+    if not args.lines:
+        print(f"{sum(passed)} passed, {len(passed) - sum(passed)} failed")
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,31 +1,59 @@
 """Execute the notebooks in place, so that their stored outputs are those of today's code.
 
-usage: python tools/nb_run.py [--check] [--timeout SECONDS] [--jobs N] [NOTEBOOK ...] [--leave NAME ...]
+usage: python tools/nb_run.py [--check] [--imported] [--timeout SECONDS] [--jobs N] [--times] [--cells] [NOTEBOOK ...]
 
-Without names: every notebook of nbs/ but those under nbs/studies (long runs, executed by `make studies`).
+Without names: every notebook of nbs/ but those under nbs/studies (long runs, executed by `make studies`). The longest
+begin first, by the CPU seconds kept in tools/nb_times.json (`--times` rewrites them from this run; `--cells` tells which
+cells cost), so that all jobs end together. Where RAG_QUALITY_CACHE is not set, the notebooks of one run share a cache in
+a temporary folder: what one has computed the next finds, and nothing is found that an earlier run left.
 Honours `#| eval: false` and a front matter `skip_exec: true`. `--check` writes nothing and fails where a re-run prints
 another text than the stored one (pictures are not compared; a decimal may differ by 0.005, 2 % or one in its second or later digit, a p-value by 0.05: the word vectors of
 Kiwi differ in the fourth digit from one maker of processors to another). `--imported` runs each exported cell as an import of what it defines, so
 that the cells that follow exercise the module itself (this is what coverage is measured on); it implies `--check`.
 """
-import argparse, ast, os, re, sys, time
-from concurrent.futures import ThreadPoolExecutor
+import argparse, ast, json, os, re, statistics, sys, tempfile, time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from queue import Empty, Queue
 
 import nbformat
+import psutil
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 ROOT = Path(__file__).resolve().parent.parent
+TIMES = ROOT/"tools/nb_times.json"      # CPU seconds of each notebook, by its path under nbs/
+COSTLY = 0.5                            # seconds from which `--cells` names a cell
+ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}   # as many notebooks as cores
+BROKEN = CellExecutionError, CellTimeoutError, DeadKernelError
 SKIP_CELL = re.compile(r"^#\|\s*eval:\s*false\s*$", re.M)
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 DECIMAL = re.compile(r"(?<![\w.])[-+]?\d+\.\d+(?:e[-+]?\d+)?")
 
-def notebooks(names):
+def notebooks(names=()):
+    "The notebooks of these names, or all but the studies."
     if names: return [Path(n) for n in names]
     return [p for p in sorted((ROOT/"nbs").rglob("*.ipynb"))
             if "studies" not in p.parts and not any(q.startswith((".", "_")) for q in p.relative_to(ROOT).parts)]
+
+def key(path):
+    "What a notebook is called in nb_times.json."
+    path = path.resolve()
+    return path.relative_to(ROOT/"nbs").as_posix() if path.is_relative_to(ROOT/"nbs") else path.name
+
+def by_length(paths):
+    "(seconds, path), the longest first; one that was moved is known by its name, a new one is taken for a middling one."
+    known = json.loads(TIMES.read_text(encoding="utf8")) if TIMES.is_file() else {}
+    named = {Path(k).name: v for k, v in known.items()}
+    middle = statistics.median(known.values()) if known else 1
+    return sorted(((known.get(key(p), named.get(p.name, middle)), p) for p in paths), key=lambda row: (-row[0], str(row[1])))
+
+def keep_times(spent):
+    "Write what was measured beside what is known of the other notebooks that are still there."
+    known = json.loads(TIMES.read_text(encoding="utf8")) if TIMES.is_file() else {}
+    there = {key(p) for p in notebooks()}
+    rows = {k: v for k, v in {**known, **spent}.items() if k in there}
+    TIMES.write_text(json.dumps(dict(sorted(rows.items())), indent=0, ensure_ascii=False) + "\n", encoding="utf8")
 
 def skips_whole(nb):
     first = next((c.source for c in nb.cells if c.cell_type in ("raw", "markdown")), "")
@@ -85,6 +113,12 @@ class Kernel:
                                      resources={"metadata": {"path": str(ROOT/"nbs")}}, extra_arguments=["--log-level=ERROR"])
         self.open = self.client.setup_kernel(env=dict(os.environ, PYTHONHASHSEED="0", TQDM_DISABLE="1", RAG_QUALITY_STRICT="1"))     # no wall: what an optional step raises fails the notebook
         self.open.__enter__()
+        self.process = psutil.Process(self.client.km.provisioner.process.pid)
+
+    def cpu(self):
+        "CPU seconds that the kernel and the processes it waited for have spent."
+        t = self.process.cpu_times()
+        return t.user + t.system + t.children_user + t.children_system
 
     def silently(self, source):
         "Run what is no cell of the notebook."
@@ -99,7 +133,8 @@ class Kernel:
         if any(k.startswith("COVERAGE_PROCESS") for k in os.environ): self.silently(SAVE)
         self.open.__exit__(None, None, None)
 
-def run(path, kernel, check, imported):
+def run(path, kernel, check, imported, cells=False):
+    "Execute a notebook; the cells whose text changed: (index, stored, now)."
     nb = nbformat.read(path, as_version=4)
     if skips_whole(nb): return []
     stored = [texts(c.get("outputs", [])) for c in nb.cells]
@@ -108,8 +143,11 @@ def run(path, kernel, check, imported):
     for i, cell in enumerate(nb.cells):
         if cell.cell_type != "code" or SKIP_CELL.search(cell.source): continue
         source, cell.source = cell.source, instead.get(i, cell.source)
+        before = kernel.cpu() if cells else 0
         kernel.client.execute_cell(cell, i)
         cell.source = source
+        if cells and (spent := kernel.cpu() - before) >= COSTLY:
+            print(f"     {spent:5.1f} s {path.name} cell {i}: {source[:60]!r}", flush=True)
         cell.execution_count = None
         for o in cell.outputs:
             if "execution_count" in o: o.execution_count = None
@@ -122,31 +160,61 @@ def run(path, kernel, check, imported):
         if path.read_text(encoding="utf8") != text: path.write_text(text, encoding="utf8")
     return changed
 
-def main():
+def options():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ap.add_argument("--check", action="store_true"); ap.add_argument("--timeout", type=int, default=600)
-    ap.add_argument("--imported", action="store_true"); ap.add_argument("--jobs", type=int, default=1, help="how many notebooks at once")
-    ap.add_argument("--leave", nargs="+", default=[], metavar="NAME", help="notebooks to leave out, by name")
+    ap.add_argument("--check", action="store_true", help="write nothing, compare")
+    ap.add_argument("--imported", action="store_true", help="exported cells import the module; implies --check")
+    ap.add_argument("--timeout", type=int, default=600, help="seconds a cell")
+    ap.add_argument("--jobs", type=int, default=1, help="how many notebooks at once")
+    ap.add_argument("--times", action="store_true", help="rewrite tools/nb_times.json")
+    ap.add_argument("--cells", action="store_true", help=f"name the cells of {COSTLY} s and more")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     args.check |= args.imported
-    bad = 0
-    shared, kernels = args.imported, Queue()      # where the module itself is imported, one kernel may serve many notebooks
+    return args
+
+def main():
+    args = options()
+    os.environ |= {k: v for k, v in ONE.items() if k not in os.environ and args.jobs > 1}
+    if "RAG_QUALITY_CACHE" in os.environ: return all_of(args)
+    with tempfile.TemporaryDirectory() as d:
+        os.environ["RAG_QUALITY_CACHE"] = d
+        return all_of(args)
+
+def all_of(args):
+    "Run the notebooks, tell of each; 1 where one failed or prints another text."
+    kernels = Queue()
     def one(path):
+        start = time.perf_counter()
         try: kernel = kernels.get_nowait()
         except Empty: kernel = Kernel(args.timeout)
-        done, start = False, time.perf_counter()
-        try: changed = run(path, kernel, args.check, args.imported); done = shared; return path, changed, time.perf_counter() - start
-        except CellExecutionError as e: return path, e, time.perf_counter() - start
-        finally: kernels.put(kernel) if done else kernel.close()
-    pool = ThreadPoolExecutor(args.jobs)
-    for path, changed, seconds in pool.map(one, [p for p in notebooks(args.names) if p.stem not in args.leave]):
-        if isinstance(changed, CellExecutionError): bad += 1; print(f"FAIL {path}\n{changed}", file=sys.stderr); continue
-        for i, old, new in changed:
-            print(f"DIFF {path} cell {i}\n  stored: {old}\n  now:    {new}", file=sys.stderr)
-        bad += bool(changed)
-        print(f"{'ok  ' if not changed else 'DIFF'} {path} {seconds:.0f} s", flush=True)
+        first, well = kernel.cpu(), False
+        try:
+            changed = run(path, kernel, args.check, args.imported, args.cells)
+            well = args.imported          # where the module itself is imported, one kernel may serve many notebooks
+        except BROKEN as e: changed = e
+        finally:
+            spent = kernel.cpu() - first if kernel.process.is_running() else 0.
+            kernels.put(kernel) if well else kernel.close()
+        return path, changed, spent, time.perf_counter() - start
+    bad, spent = 0, {}
+    with ThreadPoolExecutor(args.jobs) as pool:
+        # submitted one by one: whichever job is free takes the longest that is left
+        for done in as_completed([pool.submit(one, path) for _, path in by_length(notebooks(args.names))]):
+            path, changed, cpu, wall = done.result()
+            spent[key(path)] = round(cpu, 1)
+            if isinstance(changed, BROKEN):
+                print(f"FAIL {path}\n{changed}", file=sys.stderr)
+                del spent[key(path)]
+            else:
+                for i, old, new in changed:
+                    print(f"DIFF {path} cell {i}\n  stored: {old}\n  now:    {new}", file=sys.stderr)
+            bad += bool(changed)
+            word = "ok  " if not changed else "DIFF" if isinstance(changed, list) else "FAIL"
+            print(f"{word} {path} cpu {cpu:.1f} s, wall {wall:.1f} s", flush=True)
     while not kernels.empty(): kernels.get().close()
+    if args.times: keep_times(spent)
+    print(f"{len(spent)} notebooks, {bad} bad, {sum(spent.values()):.0f} s of CPU")
     return 1 if bad else 0
 
 if __name__ == "__main__": sys.exit(main())
