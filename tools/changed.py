@@ -60,9 +60,9 @@ def known(dotted) -> str | None:
     return next((n for k in range(len(parts), 0, -1) if (n := ".".join(parts[:k])) in modules()), None)
 
 
-def imports(tree, inside="") -> set[str]:
-    "The modules of the package that a tree imports, at the top or within a function; `inside`: the package it stands in."
-    found = set()
+def said_by(tree, inside="") -> tuple[set[str], set[str]]:
+    "(modules of the package that a tree imports, at the top or within a function; its string constants), `inside` a package."
+    found, strings = set(), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for a in node.names:
@@ -80,14 +80,11 @@ def imports(tree, inside="") -> set[str]:
             home = home.partition(".")[2]
             for a in node.names:
                 found.add(known(f"{home}.{a.name}" if home else a.name) or "")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(PACKAGE + "."):
-            found.add(known(node.value.partition(".")[2]))                   # import_module("rag_quality.x"), a lazy face
-    return found - {None}
-
-
-def strings(tree) -> set[str]:
-    "The string constants of a tree."
-    return {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.add(node.value)
+            if node.value.startswith(PACKAGE + "."):
+                found.add(known(node.value.partition(".")[2]))               # import_module("rag_quality.x"), a lazy face
+    return found - {None}, strings
 
 
 def parsed(source) -> ast.AST:
@@ -102,20 +99,21 @@ def module_graph() -> dict[str, tuple[set[str], set[str]]]:
     for name, path in modules().items():
         tree = parsed(path.read_text(encoding="utf8"))
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        out[name] = imports(tree, inside) - {name}, strings(tree)
+        needs, strings = said_by(tree, inside)
+        out[name] = needs - {name}, strings
     return out
 
 
-def reached(starts) -> set[str]:
-    "Modules that these import, however far down; the root package with its lazy names stands for all."
-    seen, left = set(), list(starts)
+@cache
+def below(module) -> frozenset[str]:
+    "A module and those that it imports, however far down; the root package with its lazy names stands for all."
+    seen, left = set(), [module]
     while left:
         name = left.pop()
-        if name in seen:
-            continue
-        seen.add(name)
-        left += module_graph()[name][0] if name else modules()
-    return seen
+        if name not in seen:
+            seen.add(name)
+            left += module_graph()[name][0] if name else modules()
+    return frozenset(seen)
 
 
 @cache
@@ -126,13 +124,13 @@ def notebook(path) -> tuple[str | None, set[str], set[str]]:
     own = next((m[1] for s in sources if (m := re.search(r"^#\|\s*default_exp:?\s+(\S+)", s, re.M))), None)
     starts, said = {own} & modules().keys(), set()
     for s in sources:
-        tree = parsed(s)
-        starts |= imports(tree)
-        said |= strings(tree)
+        needs, strings = said_by(parsed(s))
+        starts |= needs
+        said |= strings
         starts |= {m for n in re.findall(PACKAGE + r"\.([\w.]+)", s) if (m := known(n))}     # code run in another process
         if "rag-quality" in s and "cli" in modules():
             starts.add("cli")
-    return own, reached(starts), said
+    return own, set().union(*map(below, starts)), said
 
 
 def names_file(said, path) -> bool:

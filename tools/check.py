@@ -9,7 +9,6 @@ The closing line says how many passed and failed. The checks are the functions o
 """
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,13 +30,6 @@ def sh(*cmd, cwd=ROOT, **env):
     "Run a command, its output shown; raises where it fails."
     path = f"{BIN}:{os.environ['PATH']}"
     subprocess.run([str(c) for c in cmd], cwd=cwd, check=True, env={**os.environ, "PATH": path, **env})
-
-
-def quiet(*cmd):
-    "Run a command; its output only where it fails."
-    done = subprocess.run([str(c) for c in cmd], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(done.stdout[-3000:] + done.stderr[-3000:])
 
 
 def tool(name, *args, **env):
@@ -105,26 +97,29 @@ def coverage():
         raise SystemExit("notebooks failed: see above")
 
 
+def figures():
+    "each measured figure of the text is in a result or an output; stale results are listed"
+    tool("check_figures.py")
+
+
+def fuzz():
+    "property tests over generated texts: a slice of each, the same on every run"
+    tool("fuzz.py", **ONE)
+
+
+def fuzz_long():
+    "property tests over generated texts: five hundred of each function, others every day"
+    tool("fuzz.py", "--examples", 500, "--seed", time.strftime("%j"), **ONE)
+
+
 def wheel():
-    "the wheel, in an empty environment, answers from another folder"
-    with tempfile.TemporaryDirectory() as d:
-        d = Path(d)
-        quiet(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", d)
-        sh(sys.executable, "-m", "venv", d/"venv")
-        sh(d/"venv/bin/pip", "install", "--quiet", next(d.glob("*.whl")))
-        docs = d/"docs"; docs.mkdir()
-        (docs/"주차.txt").write_text("주차 규정\n제1조(요금) 주차 요금은 시간당 500원으로 한다.\n제2조(면제) 방문객은 최초 30분의 요금을 면제한다.\n", encoding="utf8")
-        (docs/"도서.txt").write_text("도서 규정\n제1조(대출) 재학생은 도서를 14일간 대출할 수 있다.\n", encoding="utf8")
-        cli = d/"venv/bin/rag-quality"
-        cache = {"RAG_QUALITY_CACHE": str(d/"cache")}
-        found = subprocess.run([cli, "search", "책 며칠 빌릴 수 있어?", "--data", docs], cwd=d, check=True, capture_output=True, text=True,
-                               env={**os.environ, **cache}).stdout
-        print(found)
-        if "도서 규정 제1조" not in found: raise SystemExit("the wheel's search did not find the article on loans")
-        sh(cli, "evaluate", "--split", "dev", "--json", d/"result.json", cwd=d, **cache)
-        bad = subprocess.run([cli, "evaluate", "--data", "no/such"], cwd=d, capture_output=True, text=True, env={**os.environ, **cache})
-        if bad.returncode != 2 or len(bad.stderr.strip().splitlines()) != 1: raise SystemExit(f"a missing folder: rc {bad.returncode}, {bad.stderr!r}")
-    shutil.rmtree(ROOT/"build", ignore_errors=True)
+    "the wheel, in an empty environment, holds everything and runs every command"
+    tool("wheel_check.py")
+
+
+def extras():
+    "each extra is installed in turn and runs the option that needs it"
+    tool("wheel_check.py", "--extras")
 
 
 def figures():
@@ -163,7 +158,11 @@ CHECKS = [
     Check(nbdev, night=False),
     Check(notebooks, night=False),
     Check(coverage, push=False),
-    Check(wheel, beside=True),
+    Check(figures),
+    Check(wheel),
+    Check(extras, push=False),
+    Check(fuzz, night=False, beside=True),
+    Check(fuzz_long, push=False, beside=True),
     Check(bench_few, night=False, beside=True),
     Check(bench, push=False),
 ]

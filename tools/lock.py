@@ -5,6 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """# Exact versions for a reproducible set-up (`make setup`); written by `make lock`.
+# Tried: Python 3.11 with every extra; 3.12 and 3.13 with all but those that need torch (dense, bge).
 # torch is named here so that an extra that needs it takes the CPU build that was tested, not the newest CUDA one.
 torch==2.13.0
 """

@@ -109,7 +109,7 @@ del builtins, logging, os, ours, sys"""
 class Kernel:
     "A kernel that runs notebooks one after the other; each begins with an empty namespace, what is imported stays loaded."
     def __init__(self, timeout):
-        self.client = NotebookClient(nbformat.v4.new_notebook(), timeout=timeout, kernel_name="python3",
+        self.client = NotebookClient(nbformat.v4.new_notebook(), timeout=timeout, kernel_name="python3", coalesce_streams=True,
                                      resources={"metadata": {"path": str(ROOT/"nbs")}}, extra_arguments=["--log-level=ERROR"])
         self.open = self.client.setup_kernel(env=dict(os.environ, PYTHONHASHSEED="0", TQDM_DISABLE="1", RAG_QUALITY_STRICT="1"))     # no wall: what an optional step raises fails the notebook
         self.open.__enter__()
