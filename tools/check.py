@@ -4,10 +4,10 @@ clean      nbdev_export, nbdev_clean and README leave no difference
 rules      tools/check_notebooks.py
 tests      nbdev_test on one notebook of each phase; `check.py tests-all` runs it on all (minutes)
 coverage   every cell of every notebook but the few of LONG: nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed by those that are traced (all but HEAVY); `check.py coverage-all`: LONG, too
-wheel      the wheel, in an empty environment, answers from another folder
+wheel      tools/wheel_check.py: the wheel, in an empty environment, holds everything and runs every command
 bench      a small slice of each benchmark
 """
-import os, shutil, subprocess, sys, tempfile, time
+import os, subprocess, sys, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,11 +17,6 @@ MIN_COVERAGE = 90
 def sh(*cmd, cwd=ROOT, **env):
     "Run a command, its output shown; raises where it fails."
     subprocess.run([str(c) for c in cmd], cwd=cwd, check=True, env={**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}", **env})
-
-def quiet(*cmd):
-    "Run a command; its output only where it fails."
-    done = subprocess.run([str(c) for c in cmd], cwd=ROOT, capture_output=True, text=True)
-    if done.returncode: raise SystemExit(done.stdout[-3000:] + done.stderr[-3000:])
 
 def snapshot():
     files = [*(ROOT/"nbs").rglob("*.ipynb"), *(ROOT/"rag_quality").rglob("*.py")]
@@ -67,25 +62,7 @@ def coverage(left=LONG):
     sh("coverage", "report", "--rcfile=.coveragerc", f"--fail-under={MIN_COVERAGE}")
     if bad: raise SystemExit("notebooks failed: see above")
 
-def wheel():
-    with tempfile.TemporaryDirectory() as d:
-        d = Path(d)
-        quiet(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", d)
-        sh(sys.executable, "-m", "venv", d/"venv")
-        sh(d/"venv/bin/pip", "install", "--quiet", next(d.glob("*.whl")))
-        docs = d/"docs"; docs.mkdir()
-        (docs/"주차.txt").write_text("주차 규정\n제1조(요금) 주차 요금은 시간당 500원으로 한다.\n제2조(면제) 방문객은 최초 30분의 요금을 면제한다.\n", encoding="utf8")
-        (docs/"도서.txt").write_text("도서 규정\n제1조(대출) 재학생은 도서를 14일간 대출할 수 있다.\n", encoding="utf8")
-        cli = d/"venv/bin/rag-quality"
-        cache = {"RAG_QUALITY_CACHE": str(d/"cache")}
-        found = subprocess.run([cli, "search", "책 며칠 빌릴 수 있어?", "--data", docs], cwd=d, check=True, capture_output=True, text=True,
-                               env={**os.environ, **cache}).stdout
-        print(found)
-        if "도서 규정 제1조" not in found: raise SystemExit("the wheel's search did not find the article on loans")
-        sh(cli, "evaluate", "--split", "dev", "--json", d/"result.json", cwd=d, **cache)
-        bad = subprocess.run([cli, "evaluate", "--data", "no/such"], cwd=d, capture_output=True, text=True, env={**os.environ, **cache})
-        if bad.returncode != 2 or len(bad.stderr.strip().splitlines()) != 1: raise SystemExit(f"a missing folder: rc {bad.returncode}, {bad.stderr!r}")
-    shutil.rmtree(ROOT/"build", ignore_errors=True)
+def wheel(): sh(sys.executable, "tools/wheel_check.py")
 
 def bench(): sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
