@@ -1,10 +1,10 @@
-"""Is what `pip install` gives the whole product? python tools/wheel_check.py [--extras] [--venv FOLDER] [--only COMMAND ...]
+"""Is what `pip install` gives the whole product? python tools/wheel_check.py [--extras] [--folder FOLDER] [--only NAME ...]
 
 Builds the sdist, and the wheel from it; reads what they hold; installs the wheel without extras into an empty environment; imports every module;
 runs every command from another folder on the input of tools/wheel_input.py and reads what came out; then wrong input and options whose extra is missing.
 --extras   (nightly) instead of the commands: every extra resolves without constraints.txt, is installed in turn and runs the option that needs it on the bundled data
---venv     an environment that already has the wheel: neither built nor installed
---only     only the chains with these commands
+--folder   work there and leave it: a second run takes its environment and its cache, and neither builds nor installs
+--only     only the chains of these names: session, endpoint, search, answers, measure, benchmark, extras
 """
 import argparse, ast, json, os, shutil, subprocess, sys, tarfile, tempfile, threading, time, tomllib, zipfile
 from collections.abc import Callable
@@ -172,7 +172,7 @@ def run_step(report, s, venv, folder, cwd):
     report.row(f"rag-quality {shown[:110]}", "; ".join(problems) + (f"\n       | {said.strip()[-300:]} | {told.strip()[-500:]}" if problems else ""), f"rc {rc}, {time.perf_counter() - start:.0f} s, CPU {used.ru_utime + used.ru_stime:.1f} s")
     return not problems
 
-def run_chain(report, name, chain, venv, folder, cpu=None):
+def run_chain(report, name, chain, venv, folder):
     "The commands of a chain, one after the other, in an empty folder of its own; it goes on after a failure."
     cwd = folder/f"work-{name}"
     cwd.mkdir()
@@ -296,7 +296,7 @@ def chains(at, url):
         "answers": [
             step("check --answers", at/"answers.jsonl", "--json", "checked.json", "--html", "checked.html", look=checked("checked.json")),
             step("check --answers", at/"answers.csv", "--json", "checked2.json", look=checked("checked2.json")),
-            step("check --answers", at/"answers.jsonl", "--threshold", .5, "--shown", 2, says=("50,000",)),
+            step("check --answers", at/"answers.jsonl", "--threshold", .5, "--shown", 2, says=("90일",)),
             step("judge --answers", at/"answers.jsonl", "--json", "judged.json", look=has("judged.json", "a2", "rules")),
             step("judge --answers", at/"answers.csv"),
             step("label", at/"answers.jsonl", "labels.jsonl", "--fields", "correctness", "--rater", "r1", stdin="1\n1\n1\n1\n1\n1\nq\n", look=lambda cwd: "" if len(rows(cwd/"labels.jsonl")) == 6 else "not six labels"),
@@ -343,6 +343,7 @@ def chains(at, url):
 
 def everything(report, venv, folder, only=()):
     "Every command: the chains two at a time, the longest first."
+    if only and (unknown := set(only) - chains(folder, "").keys()): raise SystemExit(f"--only {', '.join(sorted(unknown))}: {', '.join(chains(folder, ''))}")
     at = folder/"input"
     wheel_input.write(at)
     with endpoint(lambda said: "규정에 따르면 담당 부서에 신청서를 제출하면 됩니다. [휴가 규정 제6조]") as url:
@@ -350,7 +351,7 @@ def everything(report, venv, folder, only=()):
         known = commands_of(venv, folder)
         tried = {s.args[0] for chain in found.values() for s in chain if s.rc != 2}
         report.row("every command has a case", ", ".join(c for c in known if c not in tried), f"{len(known)} commands")
-        chosen = {n: c for n, c in found.items() if not only or any(s.args[0] in only for s in c) or n in only}
+        chosen = {n: c for n, c in found.items() if not only or n in only}
         first = chosen.pop("search", None)
         if first: run_step(report, first[0], venv, folder, at)        # fills the cache that the others read
         if first: chosen["search"] = first[1:]
@@ -361,14 +362,16 @@ def everything(report, venv, folder, only=()):
 def main(argv=None):
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--extras", action="store_true")
-    ap.add_argument("--venv", type=Path)
+    ap.add_argument("--folder", type=Path)
     ap.add_argument("--only", nargs="+", default=())
     args = ap.parse_args(argv)
     report, began = Report(), time.perf_counter()
     with tempfile.TemporaryDirectory() as d:
-        folder = Path(d).resolve()
-        venv = args.venv.absolute() if args.venv else folder/"venv"
-        if not args.venv:
+        folder = (args.folder or Path(d)).resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in (*folder.glob("work-*"), folder/"input"): shutil.rmtree(old, ignore_errors=True)
+        venv, wheel = folder/"venv", next((folder/"dist").glob("*.whl"), None)
+        if not (venv/"bin/rag-quality").is_file():
             sdist, wheel = built(folder)
             holdings(report, sdist, wheel)
             subprocess.run([sys.executable, "-m", "venv", venv], check=True)
