@@ -4,7 +4,7 @@ clean      nbdev_export, nbdev_clean and README leave no difference
 rules      tools/check_notebooks.py
 tests      nbdev_test on one notebook of each phase; `check.py tests-all` runs it on all (minutes)
 coverage   every cell of every notebook but the few of LONG: nothing fails, stored outputs are today's, at least 90 % of rag_quality is executed by those that are traced (all but HEAVY); `check.py coverage-all`: LONG, too
-wheel      tools/wheel_check.py: the wheel, in an empty environment, holds everything and runs every command
+wheel      tools/wheel_check.py: the wheel, in an empty environment, holds everything and runs every command; `check.py wheel-extras`: each extra in turn
 bench      a small slice of each benchmark
 """
 import os, subprocess, sys, time
@@ -64,10 +64,12 @@ def coverage(left=LONG):
 
 def wheel(): sh(sys.executable, "tools/wheel_check.py")
 
+def wheel_extras(): sh(sys.executable, "tools/wheel_check.py", "--extras")
+
 def bench(): sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
 CHECKS = [clean, rules, tests, coverage, wheel, bench]
-ASKED = {"tests-all": tests_all, "coverage-all": coverage_all}      # only by name
+ASKED = {"tests-all": tests_all, "coverage-all": coverage_all, "wheel-extras": wheel_extras}      # only by name
 
 def main(names):
     known = {**{c.__name__: c for c in CHECKS}, **ASKED}

@@ -4,7 +4,7 @@ Builds the sdist, and the wheel from it; reads what they hold; installs the whee
 runs every command from another folder on the input of tools/wheel_input.py and reads what came out; then wrong input and options whose extra is missing.
 --extras   (nightly) instead of the commands: every extra resolves without constraints.txt, is installed in turn and runs the option that needs it on the bundled data
 --folder   work there and leave it: a second run takes its environment and its cache, and neither builds nor installs
---only     only the chains of these names: session, endpoint, search, answers, measure, benchmark, extras
+--only     only the chains of these names: session, endpoint, search, answers, measure, benchmark, extras; with --extras, only these
 """
 import argparse, ast, json, os, shutil, subprocess, sys, tarfile, tempfile, threading, time, tomllib, zipfile
 from collections.abc import Callable
@@ -145,9 +145,43 @@ def step(command, *args, **more): return Step((*command.split(), *map(str, args)
 
 def refused(command, *args, says=(), **more): return step(command, *args, rc=2, errs=says if isinstance(says, tuple) else (says,), **more)
 
-def run_step(report, s, venv, folder, cwd):
-    "Run one command; true where all is as expected."
-    start = time.perf_counter()
+# many commands in one process, as `main` is called by the entry point: starting Python and importing costs more than most of them do
+SERVE = """
+import contextlib, io, json, os, sys, traceback
+from rag_quality.cli import main
+given, answers = sys.stdin, os.fdopen(os.dup(1), "w", encoding="utf8")
+os.dup2(2, 1)
+for line in given:
+    s = json.loads(line); out, err, sys.stdin = io.StringIO(), io.StringIO(), io.StringIO(s["stdin"])
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try: rc = main(s["args"])
+        except SystemExit as e: rc = e.code or 0
+        except BaseException: rc = 1; traceback.print_exc()
+    used = os.times()
+    print(json.dumps({"rc": rc, "out": out.getvalue(), "err": err.getvalue(), "cpu": used.user + used.system}), file=answers, flush=True)
+"""
+
+class Shared:
+    "One process of the installed package that runs commands one after the other."
+    def __init__(self, venv, folder, cwd):
+        self.cpu, self.lost = 0., (folder/f"{cwd.name}.stderr").open("w+")
+        self.p = subprocess.Popen([venv/"bin/python", "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.lost, text=True, cwd=cwd, env=clean_env(folder))
+
+    def run(self, s):
+        limit = threading.Timer(PATIENCE_S, self.p.kill)
+        limit.start()
+        self.p.stdin.write(json.dumps({"args": s.args, "stdin": s.stdin}) + "\n"); self.p.stdin.flush()
+        line = self.p.stdout.readline()
+        limit.cancel()
+        if not line: self.lost.seek(0); return self.p.wait(), "", "the process died: " + self.lost.read()[-400:], 0.
+        got = json.loads(line)
+        cpu, self.cpu = got["cpu"] - self.cpu, got["cpu"]
+        return got["rc"], got["out"], got["err"], cpu
+
+    def close(self): self.p.stdin.close(); self.p.wait(); self.lost.close()
+
+def alone(s, venv, folder, cwd):
+    "(exit status, stdout, stderr, CPU seconds) of a command in a process of its own."
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         p = subprocess.Popen([venv/"bin/rag-quality", *s.args], stdin=subprocess.PIPE, stdout=out, stderr=err, cwd=cwd, env=clean_env(folder, **dict(s.env)))
         limit = threading.Timer(PATIENCE_S, p.kill)
@@ -156,27 +190,41 @@ def run_step(report, s, venv, folder, cwd):
         except BrokenPipeError: pass                               # it ended before it read: its exit status says how
         _, status, used = os.wait4(p.pid, 0)
         limit.cancel()
-        p.returncode = rc = os.waitstatus_to_exitcode(status)
+        p.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0); err.seek(0)
-        said, told = out.read().decode("utf8", "replace"), err.read().decode("utf8", "replace")
-    problems = []
-    if rc != s.rc: problems.append(f"rc {rc}, expected {s.rc}")
-    if "Traceback" in said + told: problems.append("a traceback")
-    if s.rc == 2 and len(told.strip().splitlines()) != 1: problems.append(f"{len(told.strip().splitlines())} lines in stderr, expected one")
-    problems += [f"{x!r} is not in the output" for x in s.says if x not in said] + [f"{x!r} is not in stderr" for x in s.errs if x not in told]
-    if not problems and s.look:
-        try: wrong = s.look(cwd)
-        except (OSError, ValueError, KeyError, IndexError, TypeError) as e: wrong = f"{type(e).__name__}: {e}"
-        problems += [wrong] if wrong else []
-    shown = " ".join(Path(a).name if a.startswith("/") else a for a in s.args)
-    report.row(f"rag-quality {shown[:110]}", "; ".join(problems) + (f"\n       | {said.strip()[-300:]} | {told.strip()[-500:]}" if problems else ""), f"rc {rc}, {time.perf_counter() - start:.0f} s, CPU {used.ru_utime + used.ru_stime:.1f} s")
-    return not problems
+        return p.returncode, out.read().decode("utf8", "replace"), err.read().decode("utf8", "replace"), used.ru_utime + used.ru_stime
 
-def run_chain(report, name, chain, venv, folder):
-    "The commands of a chain, one after the other, in an empty folder of its own; it goes on after a failure."
-    cwd = folder/f"work-{name}"
+def problems_of(s, rc, said, told, cwd):
+    "What is not as expected."
+    found = [f"rc {rc}, expected {s.rc}"] if rc != s.rc else []
+    if "Traceback" in said + told: found.append("a traceback")
+    if s.rc == 2 and (n := len(told.strip().splitlines())) != 1: found.append(f"{n} lines in stderr, expected one")
+    found += [f"{x!r} is not in the output" for x in s.says if x not in said] + [f"{x!r} is not in stderr" for x in s.errs if x not in told]
+    if found or not s.look: return found
+    try: wrong = s.look(cwd)
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as e: wrong = f"{type(e).__name__}: {e}"
+    return [wrong] if wrong else []
+
+def run_step(report, s, venv, folder, cwd, shared=None):
+    "Run one command and tell what came out."
+    start = time.perf_counter()
+    rc, said, told, cpu = shared.run(s) if shared else alone(s, venv, folder, cwd)
+    problems = problems_of(s, rc, said, told, cwd)
+    shown = " ".join(Path(a).name if a.startswith("/") else a for a in s.args)
+    more = f"\n       | {said.strip()[-300:]} | {told.strip()[-500:]}" if problems else ""
+    report.row(f"{'rag-quality' if not shared else '       main'} {shown[:110]}", "; ".join(problems) + more, f"rc {rc}, {time.perf_counter() - start:.0f} s, CPU {cpu:.1f} s")
+
+def run_chain(report, name, chain, venv, folder, seen=None):
+    "The commands of a chain, one after the other, in an empty folder of its own; it goes on after a failure. The first of each command has a process of its own."
+    cwd, shared = folder/f"work-{name}", None
     cwd.mkdir()
-    for s in chain: run_step(report, s, venv, folder, cwd)
+    seen = set() if seen is None else seen
+    for s in chain:
+        own = s.env or s.args[0] not in seen or shared and shared.p.poll() is not None
+        seen.add(s.args[0])
+        if not own and shared is None: shared = Shared(venv, folder, cwd)
+        run_step(report, s, venv, folder, cwd, None if own else shared)
+    if shared: shared.close()
 
 
 # ---- readers of results
@@ -333,7 +381,7 @@ def chains(at, url):
         "extras": [      # what needs one is refused in a line that says which
             refused("ask", "숙박비 상한은?", "--data", rules, "--llm", "openai/test-model", says="rag-quality[llm]"),
             refused("judge --llm openai/test-model --answers", at/"answers.jsonl", says="rag-quality["),
-            refused("search", "숙박비", "--data", rules, "--index", "hnsw", says="rag-quality[cpu]"),
+            step("search", "숙박비 상한", "--data", rules, "--index", "hnsw", says=("출장 여비 규정 제2조",), errs=("faiss",)),      # small enough for the exact search: told, not refused
             refused("search", "숙박비", "--data", rules, "--encoder", "BAAI/bge-m3", says="rag-quality["),
             refused("sweep", "--data", beir, "--engine", "ray", says="rag-quality[ray]"),
             refused("sweep", "--data", beir, "--index", "flat hnsw", says="rag-quality[cpu]"),
@@ -353,10 +401,10 @@ def everything(report, venv, folder, only=()):
         report.row("every command has a case", ", ".join(c for c in known if c not in tried), f"{len(known)} commands")
         chosen = {n: c for n, c in found.items() if not only or n in only}
         first = chosen.pop("search", None)
-        if first: run_step(report, first[0], venv, folder, at)        # fills the cache that the others read
-        if first: chosen["search"] = first[1:]
+        if first: run_step(report, first[0], venv, folder, at); chosen["search"] = first[1:]        # fills the cache that the others read
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            for done in [pool.submit(run_chain, report, n, c, venv, folder) for n, c in chosen.items()]: done.result()
+            seen = {"search"}
+            for done in [pool.submit(run_chain, report, n, c, venv, folder, seen) for n, c in chosen.items()]: done.result()
 
 
 def main(argv=None):
@@ -380,7 +428,7 @@ def main(argv=None):
             if rc: return 1
         if args.extras:
             import wheel_extras
-            wheel_extras.everything(report, venv, folder, wheel)
+            wheel_extras.everything(report, venv, folder, wheel, args.only)
         else:
             imports(report, venv, folder)
             everything(report, venv, folder, args.only)
