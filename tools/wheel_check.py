@@ -123,6 +123,22 @@ def imports(report, venv, folder):
     if not problem and int(n) != expected: problem = f"{n} modules imported, the checkout has {expected}"
     report.row("every module imports without extras", problem, f"{n} modules")
 
+LOADERS = """
+from rag_quality.calibration import contrast_pairs
+from rag_quality.chatbot_answers import load_chatbot_answers
+from rag_quality.core import DataError
+for load in (contrast_pairs, load_chatbot_answers):
+    try: print(load.__name__, "found", len(load()))
+    except DataError as e: print(load.__name__, "told" if "RAG_QUALITY_DATA" in str(e) and len(str(e).splitlines()) == 1 else e)
+"""
+
+def loaders(report, venv, folder):
+    "What only measures is not in the wheel: its loaders say where to get it, and find it where RAG_QUALITY_DATA names it."
+    for name, more, word in (("say where to get them", {}, "told"), ("find them in RAG_QUALITY_DATA", {"RAG_QUALITY_DATA": ROOT/"data"}, "found")):
+        done = subprocess.run([venv/"bin/python", "-c", LOADERS], capture_output=True, text=True, cwd=folder, env=clean_env(folder, **more))
+        bad = [line for line in done.stdout.splitlines() if line.split()[1] != word]
+        report.row(f"loaders of measuring sets {name}", done.stderr.strip()[-300:] if done.returncode else "; ".join(bad))
+
 def commands_of(venv, folder):
     "The commands of the parser of the installed package."
     code = "from rag_quality.cli import parser; import argparse; print(*next(a for a in parser()._actions if isinstance(a, argparse._SubParsersAction)).choices)"
@@ -443,6 +459,7 @@ def main(argv=None):
             wheel_extras.everything(report, venv, folder, wheel, args.only)
         else:
             imports(report, venv, folder)
+            loaders(report, venv, folder)
             everything(report, venv, folder, args.only)
     used = os.times()
     print(f"{report.passed} passed, {report.failed} failed ({time.perf_counter() - began:.0f} s, CPU {used.children_user + used.children_system:.0f} s)")
