@@ -6,6 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 EXTRAS := dev,cpu,font,dense,bge,llm,judge
 DATA   ?=
+EXAMPLES ?= 20000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
@@ -42,7 +43,7 @@ results: $(READY)  ## 쪽에 적힌 수치(benchmarks/results)를 다시 잼: �
 	$(BIN)/python benchmarks/run_all.py --slice --keep
 
 fuzz: $(READY)  ## 아무 글이나 넣어 봄: 어떤 글에도 넘어지지 않나
-	$(BIN)/python tools/fuzz.py
+	$(BIN)/python tools/fuzz.py --examples $(EXAMPLES)
 
 lab: $(READY)  ## JupyterLab에서 노트북 열기
 	@test -x $(BIN)/jupyter-lab || $(BIN)/pip install -qq --no-compile --no-build-isolation --editable '.[lab]'

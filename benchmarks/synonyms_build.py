@@ -33,7 +33,7 @@ def rows(path): return [json.loads(line) for line in path.read_text(encoding="ut
 def key_of(text): return tuple(sorted({w.key for w in lay_words(text)}))
 
 def read_bank():
-    "One dict a wording: its words, its targets, which words may stand for each target (None: any), family, persona, need."
+    "One dict a wording: its words, its targets, which words may stand for each target (None: any), family, need."
     tok, spelled, lays, out = KiwiTokenizer(), defaultdict(Counter), defaultdict(Counter), []
     def target(term):
         parts = tuple(dict.fromkeys(tok(term))); spelled[parts][term] += 1
@@ -49,7 +49,7 @@ def read_bank():
                     if key := key_of(phrase):
                         lays[key][phrase] += 1
                         for t in target(term): given[t] |= set(key)
-                out.append(dict(words=words, keys=list(dict.fromkeys(w.key for w in words)), targets=sorted(terms | set(given)), given=given, family=family, persona=lay["persona"], need=need["_id"]))
+                out.append(dict(words=words, keys=list(dict.fromkeys(w.key for w in words)), targets=sorted(terms | set(given)), given=given, family=family, need=need["_id"]))
     return out, lays, spelled
 
 def align(pairs):
@@ -69,15 +69,15 @@ def align(pairs):
     return [(at[j], names[u[j]], tnames[f[j]], float(post[j])) for j in np.flatnonzero((u > 0) & (post > .02))]
 
 def count(pairs, found, names):
-    "key -> wordings with it by family; key -> target -> expected wordings in which it stands for the target: by family, by persona, by whether a writer said so."
-    phrases, n, c, at = Phrases(names), defaultdict(Counter), defaultdict(lambda: defaultdict(lambda: (Counter(), Counter(), Counter()))), defaultdict(lambda: defaultdict(dict))
+    "key -> wordings with it by family; key -> target -> expected wordings in which it stands for the target: by family, by whether a writer said so."
+    phrases, n, c, at = Phrases(names), defaultdict(Counter), defaultdict(lambda: defaultdict(lambda: (Counter(), Counter()))), defaultdict(lambda: defaultdict(dict))
     inside = [{key for key, _ in phrases.found(p["words"])} for p in pairs]
     for i, w, t, q in found: at[i][t][w] = q
     for i, (p, keys) in enumerate(zip(pairs, inside)):
         for key in keys:
             n[key][p["family"]] += 1
             for t, by in at[i].items():
-                if (q := min(sum(by.get(w, 0.) for w in key), 1.)) > .02: c[key][t][0][p["family"]] += q; c[key][t][1][p["persona"]] += q; c[key][t][2][t in p["given"]] += q
+                if (q := min(sum(by.get(w, 0.) for w in key), 1.)) > .02: c[key][t][0][p["family"]] += q; c[key][t][1][t in p["given"]] += q
     return n, c
 
 def entries(n, c, names, spelled):
@@ -85,17 +85,26 @@ def entries(n, c, names, spelled):
     out = []
     for key in sorted(c):
         by, made = n[key], {}; total = sum(by.values())
-        for t, (families, personas, said) in c[key].items():
+        for t, (families, said) in c[key].items():
             s = sum(families.values()); p = s/(total + MU)
-            if p >= FLOOR and (said[True] >= SAID or s >= LEAST) and (len(t) > 1 or len(t[0]) > 1) and not known(t, key): made[t] = (p, families, personas)
+            if p >= FLOOR and (said[True] >= SAID or s >= LEAST) and (len(t) > 1 or len(t[0]) > 1) and not known(t, key): made[t] = (p, families)
         whole = {t: v[0] for t, v in made.items() if len(t) > 1 and v[0] >= .5*min(made[m,][0] if (m,) in made else v[0] for m in t)}
-        for t, (p, families, personas) in made.items():
+        for t, (p, families) in made.items():
             if len(t) > 1 and t not in whole or len(t) == 1 and any(t[0] in w and q >= .8*p for w, q in whole.items()): continue
             topics = {f: (families[f] + KAPPA*p)/(m + KAPPA) for f, m in sorted(by.items()) if f}
             e = {"lay": names[key], "key": " ".join(key), "formal": spelled[t].most_common(1)[0][0] if t in spelled else t[0], "p": round(p, 3), "n": total,
-                 "topics": {f: round(q, 2) for f, q in topics.items() if (q >= FAMILY*p or q*FAMILY <= p) and abs(q - p) >= .02}, "personas": [x for x, v in personas.most_common(3) if v >= .2*sum(personas.values())]}
-            out.append({k: v for k, v in e.items() if v or k not in ("topics", "personas")})
+                 "topics": {f: round(q, 2) for f, q in topics.items() if (q >= FAMILY*p or q*FAMILY <= p) and abs(q - p) >= .02}}
+            out.append(e)
     return sorted(out, key=lambda e: (e["key"], -e["p"], e["formal"]))
+
+def rows_of(listed):
+    "(families, rows): each lay word once, [lay, key, n, [formal, p, family, per cent, ...], ...]; a third of the bytes of one entry a sense."
+    families = sorted({f for e in listed for f in e["topics"]}); place, by = {f: i for i, f in enumerate(families)}, {}
+    for e in listed:
+        sense = [e["formal"], e["p"]]
+        for f, q in e["topics"].items(): sense += [place[f], round(100*q)]
+        by.setdefault((e["lay"], e["key"], e["n"]), []).append(sense)
+    return families, [[*word, *senses] for word, senses in by.items()]
 
 def name_of(key, said):
     "How people write a key: the commonest phrase; a lone word must begin it."
@@ -111,13 +120,14 @@ def build():
     pairs, lays, spelled = read_bank(); bank = sorted(BANK.glob("*.jsonl"))
     names = {key: name_of(key, lays[key]) for key in {*lays, *((k,) for p in pairs for k in p["keys"])} if not (len(key) == 1 and key[0].endswith("/X"))}      # a lone affix means nothing
     n, c = count(pairs, align(pairs), names); listed = entries(n, c, names, spelled)
-    head = {"version": "1.0.0", "description": "사람의 말이 규정의 말일 확률. lay 사람의 말, key 그 내용 형태소(한 음절은 품사와 함께), formal 규정의 말, p = P(formal | lay), n 그 말이 든 물음의 수, topics 규정의 갈래마다 p와 크게 다른 확률, personas 그렇게 말하는 사람. 쓰는 곳: rag_quality.synonyms",
+    head = {"version": "2.0.0", "description": "사람의 말이 규정의 말일 확률. 한 줄은 [사람의 말, 그 내용 형태소(한 음절은 품사와 함께), 그 말이 든 물음의 수, [규정의 말, p = P(규정의 말 | 사람의 말), 갈래, 백분율, 갈래, 백분율, ...], ...]: 갈래는 families에서의 자리, 백분율은 그 갈래에서 p와 크게 다른 확률. 손으로 더할 때는 {lay, formal, p} 꼴의 항목도 됨. 쓰는 곳: rag_quality.synonyms",
             "provenance": {"built_by": "python benchmarks/synonyms_build.py", "from": {p.name: digest([p]) for p in bank}, "bank": digest(bank), "script": digest([Path(__file__)]), "needs": len({p["need"] for p in pairs}), "wordings": len(pairs), "date": str(date.today()),
                            "method": "IBM Model 1 (NULL 낱말, 적힌 짝으로 후보를 줄임, 6번), P = 기대 횟수/(그 말이 든 물음 + prior); 글은 언어 모델이 이 프로젝트를 위해 쓴 data/bank의 것. 문턱은 한빛 dev와 바깥의 규정집 하나의 dev의 nDCG@10에서 고름"}, "direction": "lay->formal", "prior": MU}
-    return head, listed
+    families, rows = rows_of(listed)
+    return {**head, "families": families}, rows
 
-def text(head, listed):
-    lines = ",\n".join("  " + json.dumps(e, ensure_ascii=False, separators=(",", ":")) for e in listed)
+def text(head, rows):
+    lines = ",\n".join("  " + json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows)
     return json.dumps(head, ensure_ascii=False, indent=1)[:-2] + ',\n "entries": [\n' + lines + "\n ]\n}\n"
 
 def main():
@@ -126,10 +136,10 @@ def main():
         made = json.loads(OUT.read_text(encoding="utf8"))["provenance"] if OUT.is_file() else {}
         changed = [p.name for p in sorted(BANK.glob("*.jsonl")) if made.get("from", {}).get(p.name) != digest([p])] + [name for name in made.get("from", {}) if not (BANK/name).is_file()] + ([Path(__file__).name] if made.get("script") != digest([Path(__file__)]) else [])
         print("synonyms.json은 오늘의 은행에서 지은 것입니다" if not changed else "synonyms.json을 다시 지어야 합니다. 바뀐 것: " + ", ".join(changed) + ". python benchmarks/synonyms_build.py"); return bool(changed)
-    start = time.perf_counter(); head, listed = build(); old = json.loads(OUT.read_text(encoding="utf8")) if OUT.is_file() else {}
-    if old.get("entries") == listed and (then := old.get("provenance", {})) | {"date": ""} == head["provenance"] | {"date": ""}: head["provenance"]["date"] = then["date"]      # nothing new: the same file
-    atomic_write(OUT, text(head, listed))
-    keys = {e["key"] for e in listed}
-    print(f"항목 {len(listed)}, 사람의 말 {len(keys)} (구 {sum(' ' in k for k in keys)}), 규정의 말 {len({e['formal'] for e in listed})}, 물음 {head['provenance']['wordings']}, {OUT.stat().st_size/1e6:.2f} MB, {time.perf_counter() - start:.0f}초")
+    start = time.perf_counter(); head, rows = build(); old = json.loads(OUT.read_text(encoding="utf8")) if OUT.is_file() else {}
+    if old.get("entries") == rows and (then := old.get("provenance", {})) | {"date": ""} == head["provenance"] | {"date": ""}: head["provenance"]["date"] = then["date"]      # nothing new: the same file
+    atomic_write(OUT, text(head, rows))
+    senses = [s for r in rows for s in r[3:]]
+    print(f"항목 {len(senses)}, 사람의 말 {len(rows)} (구 {sum(' ' in r[1] for r in rows)}), 규정의 말 {len({s[0] for s in senses})}, 물음 {head['provenance']['wordings']}, {OUT.stat().st_size/1e6:.2f} MB, {time.perf_counter() - start:.0f}초")
 
 if __name__ == "__main__": kept.run(main)

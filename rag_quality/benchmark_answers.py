@@ -97,7 +97,7 @@ def answer_quality(bench:Benchmark, said:Mapping[str, Said], *, method:str="rule
             n, s = needs[q.metadata["pair"]], said[q.query_id]
             if not n.answer: refused[q.query_id] = float(s.abstained); continue
             answered[q.query_id] = float(not s.abstained)
-            facts[q.query_id] = 0. if s.abstained else float(np.mean([_held(f, s.content) for f in n.facts]))
+            facts[q.query_id] = None if not n.facts else 0. if s.abstained else float(np.mean([_held(f, s.content) for f in n.facts]))      # a need may list none: not scored
             if not s.abstained: cited = citation_pairs(s.content); right[q.query_id] = len(cited & _pairs(bench, n))/len(cited) if cited else None
         units = {q.query_id: q.metadata["pair"] for q in asked}
         out += [mean_figure("답", name, measure, values, units, method) for measure, values in (("답함", answered), ("핵심 사실", facts), ("출처 정밀도", right), ("없는 것을 거절", refused))]

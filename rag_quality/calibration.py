@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from .core import ConfigError, DataError, bundle_path, load_config
+from .core import ConfigError, DataError, load_config, measuring_path
 from .quantities import same_value
 from .paraphrase import wide_match
 from .reading import Reading, read
@@ -102,9 +102,9 @@ def prior_weights(same:Sequence[bool], prior:float) -> np.ndarray:
 
 # %% ../nbs/12_semantic_calibration.ipynb #a12e8e61
 def contrast_pairs(split:str="dev") -> list[dict]:
-    "The bundled contrast pairs: {id, a, b, label, kind, changed}."
-    path = bundle_path("contrast", f"{split}.jsonl")
-    if not path.is_file(): raise DataError(f"split={split!r}: 대비 쌍은 dev와 test가 있습니다.")
+    "The contrast pairs of data/contrast, which is in the repository only: {id, a, b, label, kind, changed}."
+    if split not in ("dev", "test"): raise DataError(f"split={split!r}: 대비 쌍은 dev와 test가 있습니다.")
+    path = measuring_path("contrast", f"{split}.jsonl")
     return [json.loads(line) for line in path.read_text(encoding="utf8").splitlines() if line.strip()]
 
 def calibration_pairs(encoder, split:str="dev") -> tuple[list[str], list[str], np.ndarray]:

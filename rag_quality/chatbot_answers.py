@@ -9,7 +9,7 @@ __all__ = ['LABELS', 'Segment', 'ChatbotAnswer', 'load_chatbot_answers', 'segmen
 from dataclasses import dataclass
 from pathlib import Path
 
-from .core import ConfigError, DataError, bundle_path, nfc, read_jsonl
+from .core import ConfigError, DataError, measuring_path, nfc, read_jsonl
 
 # %% ../nbs/15_chatbot_answers.ipynb #5e0c6bf4
 LABELS = "SPUCNA"      # supported, partly, unsupported, contradicted, no claim, abstains
@@ -47,10 +47,10 @@ def _answer(row:dict, asked:dict, passages:dict) -> ChatbotAnswer:
         piece = nfc(s["text"]); found.append(Segment(piece, len(text), len(text) + len(piece), s["label"], s.get("fault", ""))); text += piece + ("" if piece.endswith("\n") else " ")
     return ChatbotAnswer(row["id"], asked["need"], row["writer"], asked["query"], tuple(nfc(passages[p]) for p in asked["passages"]), text.rstrip(" "), tuple(found))
 
-def load_chatbot_answers(folder:"str|Path|None"=None   # with passages.jsonl, contexts.jsonl and answers.jsonl; None: the bundled ones
+def load_chatbot_answers(folder:"str|Path|None"=None   # with passages.jsonl, contexts.jsonl and answers.jsonl; None: data/chatbot of the repository
                         ) -> tuple[ChatbotAnswer, ...]:
     "The labelled answers of a folder; `DataError` says which row is wrong."
-    folder = Path(folder) if folder else bundle_path("chatbot"); out = []
+    folder = Path(folder) if folder else measuring_path("chatbot"); out = []
     passages, asked = {r["id"]: r["text"] for r in _rows(folder/"passages.jsonl")}, {r["id"]: r for r in _rows(folder/"contexts.jsonl")}
     for row in _rows(folder/"answers.jsonl"):
         try: out.append(_answer(row, asked[row["context"]], passages))

@@ -21,13 +21,12 @@ def _cost(args) -> int:
 
 def judge_command(args) -> int:
     "`rag-quality judge`"
+    from rag_quality.cli_measure import llm_of
     from rag_quality.encoders import load_encoder
-    from rag_quality.llm import Budget, LLMService
     from rag_quality.scorecard import judge_command as run
     from rag_quality.semantic_eval import SemanticEvaluator
     if args.dry_run: return _cost(args)
-    encoder = load_encoder(args.encoder)
-    llm = LLMService(args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd)) if args.llm else None
+    llm, encoder = llm_of(args), load_encoder(args.encoder)
     return run(args.answers, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder, evaluator=SemanticEvaluator(encoder))
 
 # %% ../nbs/80_cli_judge.ipynb #e4097c6d

@@ -40,8 +40,11 @@ def llm_of(args):
     "The language model that the arguments name, or the batch files that stand for one; None without."
     out, back = getattr(args, "batch_out", None), getattr(args, "batch_in", None)
     if not args.llm and not out and not back: return None
-    from rag_quality.llm import Budget, LLMService
-    if not out and not back: return LLMService(args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd))
+    if not out and not back:
+        from rag_quality.core import import_extra
+        from rag_quality.llm import Budget, LLMService
+        import_extra("litellm", "llm")           # told before the work: a step that cannot ask goes on without
+        return LLMService(args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd))
     from rag_quality.llm_batch import BatchLLM
     return BatchLLM(args.llm, out=out, replies=back)
 

@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['Run', 'Qrels', 'log', 'Passage', 'Query', 'nfc', 'RagQualityError', 'ConfigError', 'DataError', 'LLMError',
-           'MissingExtra', 'import_extra', 'bundle_path', 'config_path', 'load_config', 'read_jsonl', 'atomic_write',
-           'save_config', 'os_reason', 'content_hash', 'cache_dir', 'cache_load', 'cache_save', 'progress']
+           'MissingExtra', 'import_extra', 'bundle_path', 'measuring_path', 'config_path', 'load_config', 'read_jsonl',
+           'atomic_write', 'save_config', 'os_reason', 'content_hash', 'cache_dir', 'cache_load', 'cache_save',
+           'progress']
 
 # %% ../nbs/00_core.ipynb #5904faec
 import errno, hashlib, io, json, logging, os, secrets, sys, unicodedata, zipfile, zlib
@@ -80,6 +81,15 @@ def bundle_path(*parts:str   # below data/, e.g. "hanbit", "corpus.jsonl"
     packaged = Path(str(resources.files("rag_quality"))) / "_bundle"
     if not packaged.is_dir(): packaged = packaged.parent.parent / "data"   # a checkout, installed with `pip install -e`
     return packaged.joinpath(*parts)
+
+def measuring_path(*parts:str   # e.g. "chatbot"
+                  ) -> Path:
+    "Where a set that only measures lies: in the checkout, or in the folder that RAG_QUALITY_DATA names; the wheel carries none."
+    named = os.environ.get("RAG_QUALITY_DATA")
+    for base in (bundle_path(), *([Path(named)] if named else [])):
+        if (found := base.joinpath(*parts)).exists(): return found
+    missing = f"측정용 자료 {'/'.join(parts)}이(가) {named or bundle_path()}에 없습니다"
+    raise DataError(f"{missing}. 설치한 패키지에는 들어 있지 않으니, 저장소를 받아 RAG_QUALITY_DATA에 그 data 폴더를 적어 주세요: https://github.com/rag-quality/rag_quality")
 
 def config_path(name:str    # e.g. "colloquial_mappings"
                ) -> Path:

@@ -68,24 +68,36 @@ class Entry:
     p: float                      # P(formal | lay)
     n: int                        # wordings of the bank with the lay word
     topics: dict[str, float]      # family of regulations -> P there, where it is much more or less than `p`
-    personas: tuple[str, ...]     # who says so
 
 def _share(x) -> bool: return isinstance(x, (int, float)) and not isinstance(x, bool) and 0 <= x <= 1
 _LEGAL = {"lay": lambda x: isinstance(x, str) and x.strip(), "formal": lambda x: isinstance(x, str) and x.strip(), "p": lambda x: _share(x) and x > 0, "n": lambda x: isinstance(x, int) and x >= 0, "key": lambda x: isinstance(x, str) and x.strip(),
-          "topics": lambda x: isinstance(x, dict) and all(map(_share, x.values())), "personas": lambda x: isinstance(x, list) and all(isinstance(w, str) for w in x), "direction": lambda x: x == "lay->formal"}
+          "topics": lambda x: isinstance(x, dict) and all(map(_share, x.values())), "direction": lambda x: x == "lay->formal"}
 
 def _entry(n:int, e) -> Entry:
     bad = next((k for k, legal in _LEGAL.items() if (k in e or k in ("lay", "formal", "p")) and not legal(e.get(k))), None) if isinstance(e, dict) else "꼴"
     key = () if bad else tuple(sorted(set(e["key"].split()) if "key" in e else {w.key for w in lay_words(e["lay"])}))
-    if not key: raise ConfigError(f"설정 synonyms의 {n}번째 항목의 {bad or 'lay'}이(가) 틀렸습니다: {e!r:.80}. lay와 formal은 글, p는 0에서 1, n은 수, topics는 {{갈래: 확률}}, personas는 목록, direction은 'lay->formal'이어야 합니다")
-    return Entry(nfc(e["lay"]), key, nfc(e["formal"]), float(e["p"]), e.get("n", 0), e.get("topics", {}), tuple(e.get("personas", ())))
+    if not key: raise ConfigError(f"설정 synonyms의 {n}번째 항목의 {bad or 'lay'}이(가) 틀렸습니다: {e!r:.80}. lay와 formal은 글, p는 0에서 1, n은 수, topics는 {{갈래: 확률}}, direction은 'lay->formal'이어야 합니다")
+    return Entry(nfc(e["lay"]), key, nfc(e["formal"]), float(e["p"]), e.get("n", 0), e.get("topics", {}))
+
+def _senses(row:list, families:list) -> list[dict]:
+    "A row of the packaged dictionary, which tells a lay word once, as entries: [lay, key, n, [formal, p, family, per cent, family, per cent, ...], ...]."
+    lay, key, n, *senses = row
+    return [{"lay": lay, "key": key, "n": n, "formal": formal, "p": p, "topics": {families[f]: q/100 for f, q in zip(more[::2], more[1::2], strict=True)}} for formal, p, *more in senses]
+
+def _unpacked(listed:list, families:list) -> list:
+    "Entries as dicts, those of rows among them."
+    out = []
+    for n, e in enumerate(listed, 1):
+        try: out += _senses(e, families) if isinstance(e, list) else [e]
+        except (ValueError, TypeError, IndexError): raise ConfigError(f"설정 synonyms의 {n}번째 줄이 틀렸습니다: {e!r:.80}. [사람의 말, 열쇠, n, [규정의 말, p, 갈래의 자리, 백분율, ...], ...]이거나 lay, formal, p가 있는 항목이어야 합니다") from None
+    return out
 
 def read_synonyms(config=None) -> tuple[tuple[Entry, ...], float]:
     "(the entries of the configuration `synonyms`, its prior); an entry that is not whole is named."
     found = load_config("synonyms", config); listed, prior = found.get("entries"), found.get("prior", 2.)
     if not isinstance(listed, list): raise ConfigError('설정 synonyms에 entries 목록이 없습니다: {"entries": [{"lay": "쉬다", "formal": "휴학", "p": 0.3}]}')
     if isinstance(prior, bool) or not isinstance(prior, (int, float)) or not 0 <= prior < 1e6: raise ConfigError(f"설정 synonyms의 prior={prior!r}: 0 이상의 수여야 합니다")
-    return tuple(_entry(n, e) for n, e in enumerate(listed, 1)), float(prior)
+    return tuple(_entry(n, e) for n, e in enumerate(_unpacked(listed, found.get("families", [])), 1)), float(prior)
 
 # %% ../nbs/08_synonyms.ipynb #fb8d0b68
 def in_context(entry:Entry, families:Mapping[str, float]) -> float:

@@ -122,11 +122,6 @@ def extras():
     tool("wheel_check.py", "--extras")
 
 
-def figures():
-    "each measured figure of the text is in a result or an output; stale results are listed"
-    tool("check_figures.py")
-
-
 def bench_few():
     "a small slice of the benchmarks that tell most for their time"
     sh(sys.executable, "benchmarks/run_all.py", "--slice", "--few", **ONE)
@@ -158,7 +153,6 @@ CHECKS = [
     Check(nbdev, night=False),
     Check(notebooks, night=False),
     Check(coverage, push=False),
-    Check(figures),
     Check(wheel),
     Check(extras, push=False),
     Check(fuzz, night=False, beside=True),

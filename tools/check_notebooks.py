@@ -5,7 +5,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MAX_CELLS, MAX_EXPORTED, MAX_CELL = 70, 250, 42
 PHASES = {"colloquial", "morphology", "semantic_eval", "judge", "weights", "faithfulness", "query_expansion", "grading"}
-TOP = {"answers": 20, "asked_article": 20, "extractive": 20, "llm_answerer": 20, "fallback": 20, "answering_loop": 20, "answering": 21, "persona": 22, "steps": 29, "experiment": 30, "ablation": 31, "components": 32, "automation_run": 33, "automation_rounds": 33, "automation_improve": 34, "automation": 34, "report": 40, "benchmark_data": 36, "benchmark_tasks": 37, "benchmark_answers": 38, "benchmark": 39, "answer_check": 41, "cli_measure": 44, "cli_tune": 45, "cli_explain": 45, "cli_judge": 45, "cli_ask": 45, "cli_test": 45, "cli_benchmark": 45, "cli": 50}
+TOP = {"__main__": 51, "answers": 20, "asked_article": 20, "extractive": 20, "llm_answerer": 20, "fallback": 20, "answering_loop": 20, "answering": 21, "persona": 22, "steps": 29, "experiment": 30, "ablation": 31, "components": 32, "automation_run": 33, "automation_rounds": 33, "automation_improve": 34, "automation": 34, "report": 40, "benchmark_data": 36, "benchmark_tasks": 37, "benchmark_answers": 38, "benchmark": 39, "answer_check": 41, "cli_measure": 44, "cli_tune": 45, "cli_explain": 45, "cli_judge": 45, "cli_ask": 45, "cli_test": 45, "cli_benchmark": 45, "cli": 50}
 
 def src(cell): return "".join(cell["source"])
 def flags(cell): return set(re.findall(r"^#\|\s*(\w+)", src(cell), re.M))
