@@ -19,8 +19,11 @@ words = Transformer(str(part), max_seq_length=64)
 SentenceTransformer(modules=[words, Pooling(32)]).save(str(folder/"model"))
 """
 
+ASKED = []       # what the fake model was asked
+
 def reply(said):
     "What the fake model says: JSON where it is asked for."
+    ASKED.append(said)
     asked = "\n".join(said)
     return json.dumps({"score": 0.5, "reason": "시험"}, ensure_ascii=False) if "JSON" in asked or "json" in asked else "정기권을 해지하면 남은 기간의 요금을 날짜로 계산하여 반환합니다. [주차장 운영 규정 제4조]"
 
@@ -56,3 +59,4 @@ def everything(report, venv, folder, wheel, only=()):
                 made = subprocess.run([venv/"bin/python", "-c", TINY, at/"tiny"], capture_output=True, text=True, cwd=folder, env=clean_env(folder))
                 report.row("a model of random weights", made.stderr.strip()[-500:] if made.returncode else "")
             run_chain(report, f"extra-{extra}", chain, venv, folder)
+            if extra == "llm": report.row("the model was asked", "" if ASKED else "never: the commands went on without it", f"{len(ASKED)} times")
