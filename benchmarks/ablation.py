@@ -5,7 +5,7 @@ Every ninth need; --full: all of them (nine times as long).
 """
 import argparse
 
-from rag_quality.ablation import ablate, ablation_systems
+from rag_quality.experiment import ablate, ablation_systems
 from rag_quality.data import bundled
 
 import kept

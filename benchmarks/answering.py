@@ -24,7 +24,7 @@ def rows(path):
 
 def article(collection, doc):
     "'휴학 규정 제3조' of a passage."
-    from rag_quality.extractive_parts import source_of
+    from rag_quality.answering.parts import source_of
     return source_of(collection[doc]).label
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.bank import bank_hash, load_bank
-from rag_quality.campus_encoder import FILE, _landmark_vectors, pack_encoder
+from rag_quality.knowledge.bank import bank_hash, load_bank
+from rag_quality.knowledge.bank import FILE, _landmark_vectors, pack_encoder
 from rag_quality.core import load_config
 from rag_quality.encoders import KiwiEncoder
-from rag_quality.tokens import analyze_corpus
+from rag_quality.encoders.kiwi import analyze_corpus
 
 DIM, EPOCHS, BATCH = 128, 8, 1024
 RATES = {"P": 1e-3, "w": 1e-2, "r": 4e-3, "t": 1e-2}       # Adam, falling to 0

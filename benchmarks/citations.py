@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.citations import citation_pairs, ground_citations
+from rag_quality.faithfulness.citations import citation_pairs, ground_citations
 from rag_quality.core import Passage, bundle_path
 from rag_quality.retrieval import BM25Index
-from rag_quality.splitting import split_sentences
+from rag_quality.claims.splitting import split_sentences
 
 import kept
 

@@ -10,9 +10,9 @@ import argparse, json, sys, unicodedata
 from collections import Counter
 from pathlib import Path
 
-from rag_quality.citing import find_citations
-from rag_quality.names import find_names
-from rag_quality.splitting import split_claims, split_sentences
+from rag_quality.claims.citing import find_citations
+from rag_quality.claims.names import find_names
+from rag_quality.claims.splitting import split_claims, split_sentences
 
 import kept
 

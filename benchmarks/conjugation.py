@@ -11,7 +11,7 @@ import argparse, sys
 from collections import defaultdict
 from pathlib import Path
 
-from rag_quality.conjugation import conjugate, readings
+from rag_quality.korean.conjugation import conjugate, readings
 from rag_quality.morphology import MorphologicalExpander
 
 import kept

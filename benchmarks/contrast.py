@@ -7,7 +7,7 @@ import argparse
 
 import numpy as np
 
-from rag_quality.calibration import calibration_pairs, contrast_pairs, evidence, fit_calibration, prior_weights, reliability
+from rag_quality.semantic_eval.calibration import calibration_pairs, contrast_pairs, evidence, fit_calibration, prior_weights, reliability
 from rag_quality.encoders import KiwiEncoder
 from rag_quality.korean import content_morphemes
 from rag_quality.semantic_eval import SemanticEvaluator

@@ -17,14 +17,14 @@ import numpy as np
 
 from rag_quality.core import RagQualityError
 from rag_quality.data import load_collection
-from rag_quality.formality import detect_formality
-from rag_quality.fusion import HybridRetriever, normalize_array, register_weights
+from rag_quality.korean.formality import detect_formality
+from rag_quality.retrieval.fusion import HybridRetriever, normalize_array, register_weights
 from rag_quality.metrics import compare, evaluate, holm, interval, number
-from rag_quality.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.neighbours import MorphemeNeighbours
 from rag_quality.query_expansion import (ExpandingRetriever, ExpansionFusion, FeedbackIndex, RegulationEvidence, Texts, composer, expand_query_with_synonyms, expansion_texts, feedback_terms,
                                          hyde_stage, multi_query_stage, synonym_stage, variant_queries)
 from rag_quality.retrieval import BM25Index, VectorStore, top_hits
-from rag_quality.rewriter import shared_rewriter
+from rag_quality.knowledge.rewriter import shared_rewriter
 
 import kept
 
@@ -152,7 +152,7 @@ MENDED = ("fenced", "broken")     # a fence, and a list that was cut between its
 def faults(collection, small):
     "Every fault x every stage: the offline ranking, and a reason."
     from rag_quality.llm import LLMService
-    from rag_quality.servers import FAULTS, fake_llm, socket_guard
+    from rag_quality.llm.testing import FAULTS, fake_llm, socket_guard
     target = collection.passages[0]
     passages = [replace(target, text=target.text + "\n" + ORDER), *collection.passages[1:]]            # an article that gives orders
     bm25, store = BM25Index(passages), VectorStore(passages); compose, fusion = composer(bm25, store.passages), ExpansionFusion(bm25, store, passages)

@@ -9,7 +9,7 @@ import argparse, time
 import numpy as np
 
 from rag_quality.core import MissingExtra
-from rag_quality.faiss_index import VectorIndex
+from rag_quality.retrieval.faiss import VectorIndex
 
 import kept
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.calibration import contrast_pairs
+from rag_quality.semantic_eval.calibration import contrast_pairs
 from rag_quality.faithfulness import FaithfulnessValidator
 from rag_quality.metrics import auroc, number
 

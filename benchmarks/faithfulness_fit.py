@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.benchmark_data import load_benchmark
-from rag_quality.calibration import contrast_pairs
-from rag_quality.chatbot_answers import load_chatbot_answers, segment_at
+from rag_quality.benchmark.data import load_benchmark
+from rag_quality.semantic_eval.calibration import contrast_pairs
+from rag_quality.benchmark.data import load_chatbot_answers, segment_at
 from rag_quality.core import load_config, nfc, save_config
 from rag_quality.metrics import auroc
-from rag_quality.support import SHORT, THRESHOLD, limits
-from rag_quality.support_claims import checked_claims
-from rag_quality.support_parts import read_source
+from rag_quality.faithfulness.model import SHORT, THRESHOLD, limits
+from rag_quality.faithfulness.claims import checked_claims
+from rag_quality.faithfulness.context import read_source
 
 import kept
 

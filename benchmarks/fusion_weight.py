@@ -10,7 +10,7 @@ import argparse, resource, time
 
 import numpy as np
 
-from rag_quality.fusion_weight import best_fusion_weight, weight_curve
+from rag_quality.weights.curve import best_fusion_weight, weight_curve
 
 import kept
 

@@ -10,7 +10,7 @@ import argparse, time
 import numpy as np
 
 from rag_quality.core import MissingExtra, import_extra
-from rag_quality.faiss_index import VectorIndex, pick_device
+from rag_quality.retrieval.faiss import VectorIndex, pick_device
 
 import kept
 

@@ -15,13 +15,13 @@ import numpy as np
 from rag_quality.core import save_config
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
-from rag_quality.formality import detect_formality
+from rag_quality.korean.formality import detect_formality
 from rag_quality.grading import CorrectiveRetriever
-from rag_quality.grading_rewrite import knowledge_reading
-from rag_quality.grading_scores import CONTEXT, CONTEXT_SIGNS, FEATURES, SIGNS, PassageGrader, context_row, grade_rows
+from rag_quality.grading.rewrite import knowledge_reading
+from rag_quality.grading.scores import CONTEXT, CONTEXT_SIGNS, FEATURES, SIGNS, PassageGrader, context_row, grade_rows
 from rag_quality.metrics import auroc, number
 from rag_quality.relevance import RelevanceScorer, absent_share, fit_logistic
-from rag_quality.rewriter import shared_rewriter
+from rag_quality.knowledge.rewriter import shared_rewriter
 
 import kept
 
@@ -58,7 +58,7 @@ def fit(found):
         for reg in ("written", "colloquial"):
             part = [c for c in found if detect_formality(c["query"]).register == reg]; models[key][reg] = {}
             for how in ("own", "read"): models[key][reg][how] = fit_one(scorer, [c for c in part if how == "own" or c["reading"] or reg == "written"], how, ns, f"{reg} {how}")
-    return {"version": "1.0.0", "description": "조문의 채점: 조문 하나(passage)가 질의와 관련 있을, 맥락(context)이 답할 확률과 관련 있다고 볼 문턱(yes). 규정집의 통계가 있을 때(collection)와 없을 때(alone), 말투마다, 규정의 말로 읽은 것이 있을 때(read)와 없을 때(own). 쓰는 곳: rag_quality.grading_scores",
+    return {"version": "1.0.0", "description": "조문의 채점: 조문 하나(passage)가 질의와 관련 있을, 맥락(context)이 답할 확률과 관련 있다고 볼 문턱(yes). 규정집의 통계가 있을 때(collection)와 없을 때(alone), 말투마다, 규정의 말로 읽은 것이 있을 때(read)와 없을 때(own). 쓰는 곳: rag_quality.grading.scores",
             "models": models, "provenance": {"set": "data/hanbit dev", "needs": len({c["need"] for c in found}), "rows": dict(ns), "pairs": "judged passages and the top 20 of plain BM25 and of the default pipeline",
             "contexts": "5 passages of the default pipeline, once more with the relevant ones withheld, and the needs without an answer", "yes": f"keeps {KEEP:.0%} of the relevant passages in the top 10", "command": "python benchmarks/grading.py --fit"}}
 

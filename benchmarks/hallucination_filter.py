@@ -11,8 +11,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from rag_quality.core import bundle_path
-from rag_quality.hallucination_filter import HallucinationFilter
-from rag_quality.splitting import split_sentences
+from rag_quality.faithfulness.filter import HallucinationFilter
+from rag_quality.claims.splitting import split_sentences
 
 import kept
 

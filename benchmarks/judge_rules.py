@@ -8,8 +8,8 @@ import argparse, json, sys
 from collections import defaultdict
 from pathlib import Path
 
-from rag_quality.judge_rules import judge_by_rules
-from rag_quality.verdicts import JudgeItem
+from rag_quality.judge.rules import judge_by_rules
+from rag_quality.judge.verdicts import JudgeItem
 
 import kept
 

@@ -7,9 +7,9 @@ import argparse, os, tempfile, time, zlib
 from pathlib import Path
 
 from rag_quality.judge import LLMJudge
-from rag_quality.judging import judge_many
+from rag_quality.judge.batch import judge_many
 from rag_quality.llm import LLMService
-from rag_quality.servers import fake_llm, socket_guard
+from rag_quality.llm.testing import fake_llm, socket_guard
 
 import kept
 

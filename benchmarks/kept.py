@@ -9,7 +9,7 @@ RAG_QUALITY_COMPARE=1 (set by `run_all.py --slice`): a script without a slice is
 import json, os, re, resource, sys
 from pathlib import Path
 
-from rag_quality.results import load_result, save_result
+from rag_quality.report.results import load_result, save_result
 
 HERE = Path(__file__).resolve().parent
 RESULTS, SETS = HERE/"results", ("regs", "autorag", "korsts", "klue-sts", "sae4k", "stylekqc", "smilestyle", "realrag", "law", "klue-nli")

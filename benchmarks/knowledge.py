@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.campus_search import KNOWN, SHARES, CampusSearch, _scaled
+from rag_quality.knowledge import KNOWN, SHARES, CampusSearch, _scaled
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.metrics import compare, evaluate, interval
 from rag_quality.retrieval import BM25Index
-from rag_quality.rewriter import SURE
+from rag_quality.knowledge.rewriter import SURE
 
 import kept
 

@@ -12,7 +12,7 @@ from math import log2
 from rag_quality.data import bundled, load_collection
 from rag_quality.korean import KiwiTokenizer
 from rag_quality.retrieval import BM25Index
-from rag_quality.synonyms import Synonyms, term_bag, weigh
+from rag_quality.knowledge.synonyms import Synonyms, term_bag, weigh
 
 import kept
 

@@ -14,8 +14,8 @@ atexit.register(shutil.rmtree, os.environ["RAG_QUALITY_CACHE"], ignore_errors=Tr
 
 from rag_quality.core import MissingExtra
 from rag_quality.llm import LLMError, LLMService, coverage
-from rag_quality.llm_budget import litellm_ready
-from rag_quality.servers import fake_llm, socket_guard
+from rag_quality.llm.call import litellm_ready
+from rag_quality.llm.testing import fake_llm, socket_guard
 
 import kept
 

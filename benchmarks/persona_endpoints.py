@@ -13,14 +13,14 @@ from pathlib import Path
 
 for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"): os.environ.pop(name, None)
 
-from rag_quality.answers import Answer
+from rag_quality.answering.answers import Answer
 from rag_quality.core import ConfigError
-from rag_quality.persona.endpoints import ENDPOINT_FAULTS, fake_endpoint
-from rag_quality.persona.records import Exchange
+from rag_quality.persona.testing import ENDPOINT_FAULTS, fake_endpoint
+from rag_quality.persona.personas import Exchange
 from rag_quality.persona.store import SessionStore, mask_personal, same_but_times
-from rag_quality.persona.rows import read_rows
+from rag_quality.persona.store import read_rows
 from rag_quality.persona.targets import ChatTarget, HTTPTarget, ask, ask_many
-from rag_quality.servers import socket_guard
+from rag_quality.llm.testing import socket_guard
 
 import kept
 

@@ -12,14 +12,14 @@ from collections import defaultdict
 from math import sqrt
 from pathlib import Path
 
-from rag_quality.answers import Answer
-from rag_quality.citing import find_citations
+from rag_quality.answering.answers import Answer
+from rag_quality.claims.citing import find_citations
 from rag_quality.core import Passage, bundle_path
-from rag_quality.headings import read_heading
-from rag_quality.names import find_names, same_name
-from rag_quality.quantities import find_quantities
+from rag_quality.claims.citing import read_heading
+from rag_quality.claims.names import find_names, same_name
+from rag_quality.claims.quantities import find_quantities
 from rag_quality.persona.fact_check import AutoFactChecker
-from rag_quality.support_claims import cited_claims
+from rag_quality.faithfulness.claims import cited_claims
 
 import kept
 

@@ -15,17 +15,17 @@ from dataclasses import replace
 from functools import lru_cache
 
 from rag_quality.answering import Answer, Assistant
-from rag_quality.campus_search import CampusSearch
-from rag_quality.components import DEFAULT_ON, OwnPipeline, Parts, without_citations
-from rag_quality.contextualize import contextualize
+from rag_quality.knowledge import CampusSearch
+from rag_quality.experiment.components import DEFAULT_ON, OwnPipeline, Parts, without_citations
+from rag_quality.knowledge.contextualize import contextualize
 from rag_quality.core import content_hash
 from rag_quality.data import bundled
-from rag_quality.fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of
-from rag_quality.hybrid_index import hybrid_of
+from rag_quality.answering.fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of
+from rag_quality.retrieval.fusion import hybrid_of
 from rag_quality.persona.needs import askables
-from rag_quality.persona.records import Exchange, Intent3, PersonaQuery, TargetError
+from rag_quality.persona.personas import Exchange, Intent3, PersonaQuery, TargetError
 from rag_quality.persona.stages import Tester, look, look_turn
-from rag_quality.persona.suspects import suspects
+from rag_quality.persona.failures import suspects
 
 import kept
 

@@ -20,16 +20,16 @@ from scipy.stats import spearmanr
 
 sys.path.insert(0, str(Path(__file__).parent))
 from persona_fact_check import josa, load, plants
-from rag_quality.answers import Answer
+from rag_quality.answering.answers import Answer
 from rag_quality.core import bundle_path
-from rag_quality.formality import tokens
-from rag_quality.names import find_names
-from rag_quality.persona.evidence import Rulebook
+from rag_quality.korean.formality import tokens
+from rag_quality.claims.names import find_names
+from rag_quality.persona.fact_check import Rulebook
 from rag_quality.persona.fact_check import AutoFactChecker, key_claims
 from rag_quality.persona.quality import DIMENSIONS, WEIGHTS, QualityEvaluator
-from rag_quality.persona.quality_signs import acts, deadlines, details
-from rag_quality.persona.records import Intent3, PersonaQuery
-from rag_quality.splitting import split_sentences
+from rag_quality.persona.quality import acts, deadlines, details
+from rag_quality.persona.personas import Intent3, PersonaQuery
+from rag_quality.claims.splitting import split_sentences
 
 import kept
 

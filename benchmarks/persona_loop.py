@@ -15,22 +15,22 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.campus_search import CampusSearch
+from rag_quality.knowledge import CampusSearch
 from rag_quality.colloquial import ColloquialTransformer
 from rag_quality.core import bundle_path
 from rag_quality.data import bundled
-from rag_quality.expansion_fusion import RegulationEvidence
-from rag_quality.hybrid_index import hybrid_of
+from rag_quality.query_expansion.fusion import RegulationEvidence
+from rag_quality.retrieval.fusion import hybrid_of
 from rag_quality.metrics import Scores, evaluate
-from rag_quality.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.neighbours import MorphemeNeighbours
 from rag_quality.persona.improve import ImprovementApplier, difference, improve_loop, run_of
 from rag_quality.persona.patches import Backups, digest
 from rag_quality.persona.queries import QueryGenerator
-from rag_quality.persona.records import Intent3, PersonaQuery
+from rag_quality.persona.personas import Intent3, PersonaQuery
 from rag_quality.persona.suggestions import Suggestion, config_file
 from rag_quality.retrieval import BM25Index, VectorStore
-from rag_quality.steps import System, campus_step, colloquial_step, neighbour_step
-from rag_quality.synonyms import Synonyms
+from rag_quality.experiment.steps import System, campus_step, colloquial_step, neighbour_step
+from rag_quality.knowledge.synonyms import Synonyms
 from rag_quality.weights import HybridWeightOptimizer
 
 import kept

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from rag_quality.data import bundled, load_collection
-from rag_quality.formality import query_tokens
+from rag_quality.korean.formality import query_tokens
 from rag_quality.persona.needs import askables
 from rag_quality.persona.personas import PersonaGenerator
 from rag_quality.persona.wording import wording
-from rag_quality.query_types import TYPES, query_types
+from rag_quality.knowledge.questions import TYPES, query_types
 
 import kept
 
@@ -93,7 +93,7 @@ def main():
     print(f"(1) persona told by a classifier: {acc:.3f} {interval(acc, len(rows))}, n={len(rows)}, chance 0.10, wanted >= 0.60")
     for p in people: mine = [(r, g) for r, g in zip(rows, guess) if r["persona"] == p.id]; print(f"      {p.name:12} {np.mean([r['persona'] == g for r, g in mine]):.2f}   taken for {Counter(g for r, g in mine if g != p.id).most_common(2)}")
     print(f"(2) (near-)duplicates: {duplicates(texts):.3f}, n={len(texts)}, wanted <= 0.05")
-    kinds = [(query_types(r["text"]) or [None])[0] for r in rows]; print(f"    kind of query told by rag_quality.query_types as meant: {np.mean([k is not None and k.name == r['type'] for k, r in zip(kinds, rows)]):.2f} (chance 0.12)")
+    kinds = [(query_types(r["text"]) or [None])[0] for r in rows]; print(f"    kind of query told by rag_quality.knowledge.questions as meant: {np.mean([k is not None and k.name == r['type'] for k, r in zip(kinds, rows)]):.2f} (chance 0.12)")
     print(f"    length {np.mean([len(t) for t in texts]):.1f} +- {np.std([len(t) for t in texts]):.1f} characters")
     if a.data: compare(Path(a.data), people, a.seed)
 

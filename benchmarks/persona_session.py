@@ -12,7 +12,7 @@ from rag_quality.persona.store import same_but_times
 import kept
 
 def command(out, personas, queries, turns, resume=False):
-    return [sys.executable, "-c", f"from rag_quality.automation import run_session; from rag_quality.data import bundled; run_session(bundled(), personas={personas!r}, queries={queries}, turns={turns}, out={str(out)!r}, resume={resume})"]
+    return [sys.executable, "-c", f"from rag_quality.persona import run_session; from rag_quality.data import bundled; run_session(bundled(), personas={personas!r}, queries={queries}, turns={turns}, out={str(out)!r}, resume={resume})"]
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0]); ap.add_argument("--slice", action="store_true"); small = ap.parse_args().slice
@@ -33,4 +33,4 @@ def main():
         differ = same_but_times(d/"a", d/"c"); bad += bool(differ); print(f"killed {kills} times and resumed: {'the same files' if not differ else differ[:3]}", flush=True)
     return bad
 
-if __name__ == "__main__": kept.run(main, seed=0, modules=["rag_quality.automation"])
+if __name__ == "__main__": kept.run(main, seed=0, modules=["rag_quality.persona"])

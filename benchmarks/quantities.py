@@ -9,7 +9,7 @@ import argparse, re, sys
 from fractions import Fraction
 from pathlib import Path
 
-from rag_quality.quantities import find_quantities
+from rag_quality.claims.quantities import find_quantities
 
 import kept
 

@@ -13,11 +13,11 @@ from collections import Counter
 from pathlib import Path
 from statistics import NormalDist, median
 
-from rag_quality.contextualize import contextualize
+from rag_quality.knowledge.contextualize import contextualize
 from rag_quality.core import save_config
-from rag_quality.query_analysis import PERSONAS, analyze_query, persona_features
-from rag_quality.query_topics import _index, topic_features
-from rag_quality.query_types import TYPES, asked_for, query_types, type_features
+from rag_quality.knowledge.questions import PERSONAS, analyze_query, persona_features
+from rag_quality.knowledge.topics import _index, topic_features
+from rag_quality.knowledge.questions import TYPES, asked_for, query_types, type_features
 
 import kept
 
@@ -135,7 +135,7 @@ def write():
     for name, rest, make in (("query_type", said, lambda t: type_features(t)[0]), ("persona", asker, persona_features)):
         own = [(n[w], n[name]) for n in dev for w in WORDINGS]; right, two, n = folds(rest, own, make)
         print(f"{name}: dev에서 필요를 다섯으로 나누어 {interval(right, n)}, 둘 가운데 {two/n:.3f}, n={n}"); models[name] = packed(*fitted(*with_dev(rest, own, make)))
-    save_config("query_models", {"version": "1.0.0", "description": "질의의 갈래(family, query_type, persona)의 무게: 특징마다 갈래의 순서로, 1/scale의 정수. 쓰는 곳: rag_quality.query_topics, query_types, query_analysis",
+    save_config("query_models", {"version": "1.0.0", "description": "질의의 갈래(family, query_type, persona)의 무게: 특징마다 갈래의 순서로, 1/scale의 정수. 쓰는 곳: rag_quality.knowledge.topics, query_types, query_analysis",
                 "provenance": {"fitted_on": f"data/bank의 필요 {len(bank)}가지(family, query_type, persona), data/hanbit dev의 필요 {len(dev)}가지(query_type, persona)", "method": "로지스틱 회귀(L2, C 0.1), family는 나이브 베이즈의 무게 0.3을 더함. family의 표지는 은행의 문어 질의에서 intents.json의 용어로 붙임", "command": "python benchmarks/query_analysis.py --write"}, "models": models})
     print({k: len(m["weights"]) for k, m in models.items()})
 

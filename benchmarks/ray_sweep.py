@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from rag_quality import sweeping
+from rag_quality.experiment import sweep as sweeping
 from rag_quality.core import RagQualityError
 from rag_quality.data import bundled, load_collection
 
@@ -21,7 +21,7 @@ def noted(folder):
     "`spec_rows`, leaving a file when it starts (named by its node) and removing it when it ends."
     def spec_rows(*args):
         import ray
-        from rag_quality.sweeping import spec_rows
+        from rag_quality.experiment.sweep import spec_rows
         mark = Path(folder, f"{ray.get_runtime_context().get_node_id()}.{uuid.uuid4().hex}"); mark.touch()
         rows = spec_rows(*args)
         mark.unlink(); Path(folder, f"done.{uuid.uuid4().hex}").touch()

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.calibration import reliability
+from rag_quality.semantic_eval.calibration import reliability
 from rag_quality.core import bundle_path, save_config
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
-from rag_quality.formality import detect_formality
-from rag_quality.grading_context import KnowingScorer
+from rag_quality.korean.formality import detect_formality
+from rag_quality.grading.context import KnowingScorer
 from rag_quality.metrics import auroc, number
 from rag_quality.relevance import CONTEXT_FEATURES, PASSAGE_FEATURES, RelevanceScorer, absent_share, context_evidence, fit_logistic
-from rag_quality.talk import needs_retrieval
+from rag_quality.knowledge.talk import needs_retrieval
 
 import kept
 

@@ -12,11 +12,11 @@ from rag_quality.colloquial import ColloquialTransformer
 from rag_quality.core import RagQualityError
 from rag_quality.data import load_collection
 from rag_quality.encoders import KiwiEncoder
-from rag_quality.formality import detect_formality
-from rag_quality.fusion import HybridRetriever, register_weights
+from rag_quality.korean.formality import detect_formality
+from rag_quality.retrieval.fusion import HybridRetriever, register_weights
 from rag_quality.korean import KiwiTokenizer, whitespace_tokenizer
 from rag_quality.metrics import evaluate, interval, number
-from rag_quality.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.neighbours import MorphemeNeighbours
 from rag_quality.retrieval import BM25Index, VectorStore
 
 import kept

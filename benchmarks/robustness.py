@@ -18,23 +18,23 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT/"tools"))
 
 import texts as made
-from rag_quality.articles import split_articles
-from rag_quality.citing import find_citations
+from rag_quality.data.articles import split_articles
+from rag_quality.claims.citing import find_citations
 from rag_quality.claims import compare
 from rag_quality.colloquial import ColloquialTransformer, detect_formality
-from rag_quality.contextualize import contextualize
+from rag_quality.knowledge.contextualize import contextualize
 from rag_quality.core import nfc
 from rag_quality.data import Collection, bundled
 from rag_quality.experiment import pipeline
 from rag_quality.faithfulness import FaithfulnessValidator
-from rag_quality.formality import query_tokens
+from rag_quality.korean.formality import query_tokens
 from rag_quality.morphology import MorphologicalExpander
-from rag_quality.quantities import find_quantities
-from rag_quality.query_analysis import analyze_query
+from rag_quality.claims.quantities import find_quantities
+from rag_quality.knowledge.questions import analyze_query
 from rag_quality.semantic_eval import SemanticEvaluator
-from rag_quality.splitting import split_claims
-from rag_quality.tables import find_tables
-from rag_quality.talk import needs_retrieval
+from rag_quality.claims.splitting import split_claims
+from rag_quality.claims.tables import find_tables
+from rag_quality.knowledge.talk import needs_retrieval
 
 BOUND_S = {"ask": 4.0}      # CPU seconds that one call may take: of an answer, which searches several times
 ELSE_S = 1.0                # of every other function

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from rag_quality.calibration import contrast_pairs, prior_weights, reliability
+from rag_quality.semantic_eval.calibration import contrast_pairs, prior_weights, reliability
 from rag_quality.metrics import auroc, number
 from rag_quality.semantic_eval import SemanticEvaluator
 

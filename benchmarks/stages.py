@@ -11,17 +11,17 @@ import argparse, json
 
 import numpy as np
 
-from rag_quality.calibration import reliability
-from rag_quality.campus_search import CampusSearch
+from rag_quality.semantic_eval.calibration import reliability
+from rag_quality.knowledge import CampusSearch
 from rag_quality.core import bundle_path
 from rag_quality.data import bundled
 from rag_quality.experiment import pipeline
-from rag_quality.hybrid_index import hybrid_of
+from rag_quality.retrieval.fusion import hybrid_of
 from rag_quality.korean import content_morphemes
 from rag_quality.metrics import evaluate, interval
 from rag_quality.query_expansion import FeedbackIndex, compose_article, composer, feedback_terms, hyde_stage, multi_query_stage, synonym_stage
 from rag_quality.relevance import RelevanceScorer
-from rag_quality.reranking import rerank
+from rag_quality.query_expansion.rerank import rerank
 from rag_quality.retrieval import BM25Index, VectorStore
 
 import kept

@@ -5,15 +5,15 @@ The rules were narrowed while looking at these answers, so the figures are gener
 """
 import argparse
 
-from rag_quality.chatbot_answers import load_chatbot_answers, segment_at
-from rag_quality.reading import read
-from rag_quality.support_claims import cite_signs, cited_claims
-from rag_quality.support_frequency import find_frequencies, other_frequency
-from rag_quality.support_limits import denied_exception, other_limit
-from rag_quality.support_match import stand
-from rag_quality.support_parts import context_texts, read_source
-from rag_quality.support_rows import other_row
-from rag_quality.support_sentences import other_sentence
+from rag_quality.benchmark.data import load_chatbot_answers, segment_at
+from rag_quality.claims.reading import read
+from rag_quality.faithfulness.claims import cite_signs, cited_claims
+from rag_quality.faithfulness.frequency import find_frequencies, other_frequency
+from rag_quality.faithfulness.limits import denied_exception, other_limit
+from rag_quality.faithfulness.match import stand
+from rag_quality.faithfulness.context import context_texts, read_source
+from rag_quality.faithfulness.rules import other_row
+from rag_quality.faithfulness.sentences import other_sentence
 
 RULES = {"support_sentences": "다른 경우의 값", "support_rows": "다른 줄의 값",
          "support_limits": "다른 한계, 부인된 예외", "support_frequency": "다른 주기"}

@@ -6,7 +6,7 @@ import argparse
 
 from rag_quality.data import Collection, bundled
 from rag_quality.metrics import compare
-from rag_quality.sweeping import row_scores, sweep
+from rag_quality.experiment.sweep import row_scores, sweep
 
 import kept
 

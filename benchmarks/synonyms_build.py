@@ -17,8 +17,8 @@ import numpy as np
 
 from rag_quality.core import atomic_write, nfc
 from rag_quality.korean import KiwiTokenizer
-from rag_quality.query_topics import find_topics
-from rag_quality.synonyms import Phrases, lay_words
+from rag_quality.knowledge.topics import find_topics
+from rag_quality.knowledge.synonyms import Phrases, lay_words
 
 import kept
 
@@ -120,7 +120,7 @@ def build():
     pairs, lays, spelled = read_bank(); bank = sorted(BANK.glob("*.jsonl"))
     names = {key: name_of(key, lays[key]) for key in {*lays, *((k,) for p in pairs for k in p["keys"])} if not (len(key) == 1 and key[0].endswith("/X"))}      # a lone affix means nothing
     n, c = count(pairs, align(pairs), names); listed = entries(n, c, names, spelled)
-    head = {"version": "2.0.0", "description": "사람의 말이 규정의 말일 확률. 한 줄은 [사람의 말, 그 내용 형태소(한 음절은 품사와 함께), 그 말이 든 물음의 수, [규정의 말, p = P(규정의 말 | 사람의 말), 갈래, 백분율, 갈래, 백분율, ...], ...]: 갈래는 families에서의 자리, 백분율은 그 갈래에서 p와 크게 다른 확률. 손으로 더할 때는 {lay, formal, p} 꼴의 항목도 됨. 쓰는 곳: rag_quality.synonyms",
+    head = {"version": "2.0.0", "description": "사람의 말이 규정의 말일 확률. 한 줄은 [사람의 말, 그 내용 형태소(한 음절은 품사와 함께), 그 말이 든 물음의 수, [규정의 말, p = P(규정의 말 | 사람의 말), 갈래, 백분율, 갈래, 백분율, ...], ...]: 갈래는 families에서의 자리, 백분율은 그 갈래에서 p와 크게 다른 확률. 손으로 더할 때는 {lay, formal, p} 꼴의 항목도 됨. 쓰는 곳: rag_quality.knowledge.synonyms",
             "provenance": {"built_by": "python benchmarks/synonyms_build.py", "from": {p.name: digest([p]) for p in bank}, "bank": digest(bank), "script": digest([Path(__file__)]), "needs": len({p["need"] for p in pairs}), "wordings": len(pairs), "date": str(date.today()),
                            "method": "IBM Model 1 (NULL 낱말, 적힌 짝으로 후보를 줄임, 6번), P = 기대 횟수/(그 말이 든 물음 + prior); 글은 언어 모델이 이 프로젝트를 위해 쓴 data/bank의 것. 문턱은 한빛 dev와 바깥의 규정집 하나의 dev의 nDCG@10에서 고름"}, "direction": "lay->formal", "prior": MU}
     families, rows = rows_of(listed)

@@ -11,20 +11,20 @@ from importlib import import_module
 from pathlib import Path
 
 import rag_quality
-from rag_quality.answer_check import check_answers
+from rag_quality.report.answers import check_answers
 from rag_quality.answering import Assistant
-from rag_quality.automation import run_session
+from rag_quality.persona import run_session
 from rag_quality.cli import main as cli
-from rag_quality.components import COMPONENTS, OwnPipeline, Parts, search_steps
+from rag_quality.experiment.components import COMPONENTS, OwnPipeline, Parts, search_steps
 from rag_quality.data import Collection, bundled, save_collection
 from rag_quality.experiment import pipeline, run_experiment
 from rag_quality.judge import LLMJudge
-from rag_quality.judging import judge_many
-from rag_quality.persona.session_data import failure_notes, read_session
+from rag_quality.judge.batch import judge_many
+from rag_quality.persona.report import failure_notes, read_session
 from rag_quality.report import text_table
-from rag_quality.scorecard import score_rows
+from rag_quality.judge.scorecard import score_rows
 from rag_quality.semantic_eval import SemanticEvaluator
-from rag_quality.steps import System
+from rag_quality.experiment.steps import System
 
 ARTICLES = ("HB-201:", "HB-202:", "HB-601:")
 ON = frozenset(COMPONENTS)
@@ -33,51 +33,51 @@ ON = frozenset(COMPONENTS)
 PLANTS = {
     "colloquial": ("evaluate", "colloquial:ColloquialTransformer.transform"),
     "morphology": ("evaluate:ladder", "morphology:MorphologicalExpander.expand"),
-    "neighbours": ("evaluate", "neighbours:MorphemeNeighbours.expand"),
-    "campus": ("evaluate:ladder", "rewriter:QueryRewriter.suggest"),
-    "campus+regulation": ("evaluate", "rewriter:QueryRewriter.suggest"),
-    "hybrid": ("evaluate:ladder", "fusion:HybridRetriever.search"),
+    "neighbours": ("evaluate", "retrieval.neighbours:MorphemeNeighbours.expand"),
+    "campus": ("evaluate:ladder", "knowledge.rewriter:QueryRewriter.suggest"),
+    "campus+regulation": ("evaluate", "knowledge.rewriter:QueryRewriter.suggest"),
+    "hybrid": ("evaluate:ladder", "retrieval.fusion:HybridRetriever.search"),
     "BM25": ("evaluate:words", "retrieval:BM25Index.search"),
-    "LLM": ("evaluate:llm", "components:expansion_texts"),
-    "hyde": ("evaluate", "components:compose_article"),
-    "reranker": ("evaluate", "components:rerank"),
+    "LLM": ("evaluate:llm", "experiment.components:expansion_texts"),
+    "hyde": ("evaluate", "experiment.components:compose_article"),
+    "reranker": ("evaluate", "experiment.components:rerank"),
     "corrective": ("ask:all", "grading:CorrectiveRetriever.retrieve"),
     "contextualize": ("ask", "answering:contextualize"),
     "needs_retrieval": ("ask", "answering:needs_retrieval"),
     "talk": ("ask", "answering:talk_answer"),
     "asked_article": ("ask", "answering:named_articles"),
     "named": ("ask", "answering:answer_named"),
-    "search": ("ask", "steps:System.search"),
-    "relevance": ("ask", "grading_context:KnowingScorer.score_context"),
+    "search": ("ask", "experiment.steps:System.search"),
+    "relevance": ("ask", "grading.context:KnowingScorer.score_context"),
     "terms": ("ask", "answering:with_terms"),
     "answer": ("ask", "answering:generate_answer_with_validation_sync"),
-    "answerer": ("ask", "extractive:ExtractiveAnswerer.answer"),
-    "extractive": ("ask:broken", "extractive:ExtractiveAnswerer.answer"),
+    "answerer": ("ask", "answering.extractive:ExtractiveAnswerer.answer"),
+    "extractive": ("ask:broken", "answering.extractive:ExtractiveAnswerer.answer"),
     "finish": ("ask", "answering:finished"),
     "fallback": ("ask", "answering:fallback_answer"),
     "answering": ("ask", "answering:Assistant._asked"),
-    "citations": ("ask:bare", "components:without_citations"),
-    "filter": ("check", "hallucination_filter:HallucinationFilter.filter"),
+    "citations": ("ask:bare", "experiment.components:without_citations"),
+    "filter": ("check", "faithfulness.filter:HallucinationFilter.filter"),
     "validator": ("check", "faithfulness:FaithfulnessValidator.validate_answer"),
     "validator:flags": ("check", "faithfulness:_flags"),
     "validator:split": ("check", "faithfulness:split_claims"),
     "validator:claims": ("check", "faithfulness:_checked"),
-    "validator:claim": ("check", "support_claims:_one"),
-    "validator:fault": ("check", "support:_fault"),
+    "validator:claim": ("check", "faithfulness.claims:_one"),
+    "validator:fault": ("check", "faithfulness.model:_fault"),
     "validator:entailment": ("check:models", "faithfulness:join_entailment"),
     "validator:llm": ("check:models", "faithfulness:join_llm"),
-    **{f"validator:{name}": ("check", f"support_claims:{name}") for name in (
+    **{f"validator:{name}": ("check", f"faithfulness.claims:{name}") for name in (
         "copied", "cite_signs", "number_signs", "name_signs", "mark_signs", "talk_signs", "state_signs", "bound_numbers", "bound_clauses", "elsewhere_signs", "fault_signs", "compare",
         "absent_contacts", "other_row", "other_sentence", "other_limit", "other_frequency", "denied_exception", "other_role", "dropped_signs")},
     "wording": ("test", "persona.queries:wording"),
     "llm_wording": ("test:llm", "persona.queries:ask_wordings"),
-    "ask": ("test", "automation_run:ask"),
-    "examine": ("test", "automation_run:Examiner._scored"),
+    "ask": ("test", "persona.session:ask"),
+    "examine": ("test", "persona.session:Examiner._scored"),
     "fact_check": ("test", "persona.fact_check:key_claims"),
-    "regenerate": ("test:refuted", "components:OwnPipeline.regenerate"),
+    "regenerate": ("test:refuted", "experiment.components:OwnPipeline.regenerate"),
     "score": ("test", "persona.quality:completeness"),
     "judge": ("judge", "judge:LLMJudge.rules"),
-    "rules": ("score", "judge_rules:check_claims"),
+    "rules": ("score", "judge.rules:check_claims"),
     "semantic": ("semantic", "semantic_eval:PairSimilarity.__call__"),
     "differences": ("semantic", "semantic_eval:compare"),
     "remembers": ("test", "persona.simulator:in_force"),
@@ -85,20 +85,20 @@ PLANTS = {
     "root_cause": ("test:broken", "persona.simulator:root_cause"),
     "follow_up": ("test", "persona.simulator:candidates"),
     "dialogue": ("test", "persona.simulator:MultiTurnSimulator.run"),
-    "contributions": ("test:components", "automation:_contributions"),
+    "contributions": ("test:components", "persona:_contributions"),
     "diagnosis": ("test", "persona.failures:FailureAnalyzer.diagnose"),
     "plan": ("test", "persona.improve:ImprovementApplier.plan"),
 }
 SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules")
 
 # names in the source that are no constant: what they stand for
-COMPUTED = {"persona.fact_check": "what is given to `_ours`", "steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering_loop": "what is given to `note`", "wall": "the wall itself", "support_claims": "the signs and rules by their own names", "scorecard": "the names of the metrics", "automation": "the pages of a session"}
+COMPUTED = {"persona.fact_check": "what is given to `_ours`", "experiment.steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering.loop": "what is given to `note`", "core.wall": "the wall itself", "faithfulness.claims": "the signs and rules by their own names", "judge.scorecard": "the names of the metrics", "persona": "the pages of a session"}
 
 def named_steps() -> tuple[set[str], set[str]]:
     "(the names that the source gives to what stands behind the wall, the modules that compute one)."
     found, computed = set(), set()
     for path in Path(rag_quality.__file__).parent.rglob("*.py"):
-        module = ".".join(path.relative_to(Path(rag_quality.__file__).parent).with_suffix("").parts)
+        module = ".".join(path.relative_to(Path(rag_quality.__file__).parent).with_suffix("").parts).removesuffix(".__init__")
         source = path.read_text(encoding="utf8")
         if "wall import" not in source: continue
         for node in ast.walk(ast.parse(source)):
@@ -150,7 +150,7 @@ def planted(target:str, instead=None):
 
 def forget() -> None:
     "Verdicts that are remembered would hide what is planted."
-    for module, name in (("support_claims", "_looked_at"), ("faithfulness", "_checked"), ("faithfulness", "_flags")):
+    for module, name in (("faithfulness.claims", "_looked_at"), ("faithfulness", "_checked"), ("faithfulness", "_flags")):
         if clear := getattr(getattr(import_module(f"rag_quality.{module}"), name), "cache_clear", None): clear()
 
 class Bench:
@@ -192,7 +192,7 @@ class Bench:
         return [f for a in answers for f in a.failures], sum(bool(a.failures) for a in answers), json.dumps([a.to_dict() for a in answers], ensure_ascii=False)
 
     def check(self, kind):
-        from rag_quality.answer_check import html_of, text_of
+        from rag_quality.report.answers import html_of, text_of
         from rag_quality.faithfulness import FaithfulnessValidator
         said = lambda pairs: [{"entailment": .5, "neutral": .4, "contradiction": .1} for _ in pairs]
         found = check_answers(self.rows, validator=FaithfulnessValidator(said, Silent()) if kind == "models" else None)
@@ -276,9 +276,9 @@ def commands(bench):
     questions.write_text("\n".join(json.dumps({"_id": str(i), "text": q}, ensure_ascii=False) for i, q in enumerate(bench.questions)), encoding="utf8")
     out = bench.place("나온 답.jsonl")
     for what, target, step, code, argv in (
-            ("evaluate", "rewriter:QueryRewriter.suggest", "campus+regulation", 1, ["evaluate", "--data", str(data), "--measures", "nDCG@10"]),
-            ("ask", "grading_context:KnowingScorer.score_context", "relevance", 1, ["ask", "--data", str(data), "--queries", str(questions), "--out", str(out)]),
-            ("check", "support_claims:_one", "validator:claim", 1, ["check", "--answers", str(answers)]),
+            ("evaluate", "knowledge.rewriter:QueryRewriter.suggest", "campus+regulation", 1, ["evaluate", "--data", str(data), "--measures", "nDCG@10"]),
+            ("ask", "grading.context:KnowingScorer.score_context", "relevance", 1, ["ask", "--data", str(data), "--queries", str(questions), "--out", str(out)]),
+            ("check", "faithfulness.claims:_one", "validator:claim", 1, ["check", "--answers", str(answers)]),
             ("test", "persona.simulator:check_turn", "context_check", 0, ["test", "--data", str(data), "--personas", "freshman", "--queries", "3", "--turns", "3", "--fast", "--out", str(bench.place("시험")), "--root", str(bench.folder)])):
         said = io.StringIO()
         with planted(target), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said): got = cli(argv)
@@ -286,7 +286,7 @@ def commands(bench):
         right = got == code and step in text and "n_failed" in text and "Traceback" not in text
         yield f"rag-quality {what}", right, f"rc {got}, {step} named" if right else f"rc {got}: {text[-300:]}"
     said = io.StringIO()
-    with planted("scorecard:score_rows"), contextlib.redirect_stderr(said): got = cli(["judge", "--answers", str(answers)])
+    with planted("judge.scorecard:score_rows"), contextlib.redirect_stderr(said): got = cli(["judge", "--answers", str(answers)])
     line = said.getvalue().strip()
     yield "rag-quality judge (what no wall is for)", got == 3 and len(line.splitlines()) == 1 and "IndexError" in line and "RAG_QUALITY_STRICT" in line, f"rc {got}: {line[:120]}"
 

@@ -12,13 +12,13 @@ from rag_quality.colloquial import ColloquialTransformer
 from rag_quality.core import RagQualityError
 from rag_quality.data import load_collection
 from rag_quality.encoders import load_encoder
-from rag_quality.formality import detect_formality
+from rag_quality.korean.formality import detect_formality
 from rag_quality.metrics import Scores, compare, holm, number, signed
-from rag_quality.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.neighbours import MorphemeNeighbours
 from rag_quality.retrieval import BM25Index
-from rag_quality.tune_scores import score_queries
-from rag_quality.tuning import PROCEDURE, tune_scores_table
-from rag_quality.weight_rules import packaged_weights, read_rules
+from rag_quality.weights.tuning import score_queries
+from rag_quality.weights.tuning import PROCEDURE, tune_scores_table
+from rag_quality.weights.rules import packaged_weights, read_rules
 
 import kept
 

@@ -56,8 +56,9 @@ def clean():
 
 
 def rules():
-    "the rules of the house (tools/check_notebooks.py)"
+    "the rules of the house (tools/check_notebooks.py), and the sidebar follows the folders"
     tool("check_notebooks.py")
+    tool("sidebar.py", "--check")
 
 
 def quickest():

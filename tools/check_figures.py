@@ -97,12 +97,12 @@ def missing(kept):
 def loaded():
     "Names of results that notebooks load."
     for path in sorted((ROOT/"nbs").rglob("*.ipynb")):
-        if path.name == "40_results.ipynb" or ".ipynb_checkpoints" in path.parts: continue
+        if path.name == "01_results.ipynb" or ".ipynb_checkpoints" in path.parts: continue
         for c in json.loads(path.read_text(encoding="utf8"))["cells"]:
             if c["cell_type"] == "code": yield from ((path, n) for n in re.findall(r"load_result\(\"([\w.-]+)\"", "".join(c["source"])))
 
 def main(argv):
-    from rag_quality.results import load_result
+    from rag_quality.report.results import load_result
     kept = results()
     bad = [f"not in a result or an output: {f}" for f in missing(kept)]
     bad += [f"results/{name}.json: no script for '{r['command']}'" for name, r in kept.items() if not any((ROOT/w).is_file() for w in r["command"].split() if w.endswith(".py"))]

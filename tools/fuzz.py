@@ -11,30 +11,30 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
 import texts as made
-from rag_quality.articles import split_articles
-from rag_quality.citing import find_citations
+from rag_quality.data.articles import split_articles
+from rag_quality.claims.citing import find_citations
 from rag_quality.claims import compare
 from rag_quality.colloquial import ColloquialTransformer, detect_formality, mask_personal
-from rag_quality.contextualize import contextualize
+from rag_quality.knowledge.contextualize import contextualize
 from rag_quality.core import DataError, nfc
 from rag_quality.data import Collection, bundled
 from rag_quality.experiment import pipeline
 from rag_quality.faithfulness import FaithfulnessValidator
-from rag_quality.judge_rules import judge_by_rules
+from rag_quality.judge.rules import judge_by_rules
 from rag_quality.morphology import MorphologicalExpander
-from rag_quality.names import find_names
+from rag_quality.claims.names import find_names
 from rag_quality.persona.context import check_context
-from rag_quality.polarity import predications
-from rag_quality.quantities import find_quantities
-from rag_quality.query_analysis import analyze_query
-from rag_quality.rows import read_objects
-from rag_quality.scorecard_rows import read_rows
+from rag_quality.claims.polarity import predications
+from rag_quality.claims.quantities import find_quantities
+from rag_quality.knowledge.questions import analyze_query
+from rag_quality.data.files import read_objects
+from rag_quality.judge.scorecard import read_rows
 from rag_quality.semantic_eval import SemanticEvaluator
-from rag_quality.splitting import split_claims
-from rag_quality.tables import find_tables
-from rag_quality.talk import needs_retrieval
-from rag_quality.trec import Problems
-from rag_quality.verdicts import JudgeItem
+from rag_quality.claims.splitting import split_claims
+from rag_quality.claims.tables import find_tables
+from rag_quality.knowledge.talk import needs_retrieval
+from rag_quality.data.files import Problems
+from rag_quality.judge.verdicts import JudgeItem
 
 # --- what texts are made of
 ODD = st.text(st.characters(codec=None), max_size=6)                                          # any character, lone surrogates too

@@ -124,8 +124,8 @@ def imports(report, venv, folder):
     report.row("every module imports without extras", problem, f"{n} modules")
 
 LOADERS = """
-from rag_quality.calibration import contrast_pairs
-from rag_quality.chatbot_answers import load_chatbot_answers
+from rag_quality.semantic_eval.calibration import contrast_pairs
+from rag_quality.benchmark.data import load_chatbot_answers
 from rag_quality.core import DataError
 for load in (contrast_pairs, load_chatbot_answers):
     try: print(load.__name__, "found", len(load()))
