@@ -11,6 +11,8 @@ import sys
 import tokenize
 from pathlib import Path
 
+import kept
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rag_quality"
 HANGUL = re.compile(r"[가-힣ㄱ-ㅎㅏ-ㅣᆫᆯᆷᆸ]")
@@ -192,4 +194,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    kept.run(main)

@@ -36,6 +36,8 @@ def own(small):
     yield ["faiss_search.py", *(["--slice"] if small else [])]
     yield ["gpu_search.py", *(["--slice"] if small else [])]
     yield ["ray_sweep.py", *(["--slice"] if small else [])]
+    yield ["claims_bank.py"]
+    yield ["house.py"]
     yield ["quantities.py"]
     yield ["claims_parts.py"]
     yield ["semantic.py", *(["--slice"] if small else [])]
