@@ -85,12 +85,12 @@ def holdings(report, sdist, wheel):
 # ---- an environment of its own
 
 def clean_env(folder, **more):
-    "Nothing of the caller's Python: no PYTHONPATH, no virtual environment, a home and a cache of its own."
+    "Nothing of the caller's Python: no PYTHONPATH, no virtual environment, a home of its own, and a cache of its own unless one is given (it holds analyses by their content)."
     keep = ("PATH", "LANG", "TMPDIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_CONFIG_FILE", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "no_proxy")
     threads = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
     home = folder/"home"
     home.mkdir(exist_ok=True)
-    return {**{k: os.environ[k] for k in keep if k in os.environ}, **threads, "PYTHONUTF8": "1", "HOME": str(home), "RAG_QUALITY_CACHE": str(folder/"cache"), "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    return {**{k: os.environ[k] for k in keep if k in os.environ}, **threads, "PYTHONUTF8": "1", "HOME": str(home), "RAG_QUALITY_CACHE": os.environ.get("RAG_QUALITY_CACHE") or str(folder/"cache"), "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             "PIP_CACHE_DIR": os.environ.get("PIP_CACHE_DIR", str(Path.home()/".cache/pip")), "HF_HUB_OFFLINE": "1", **{k: str(v) for k, v in more.items()}}
 
 def pip(venv, folder, *args, locked=True):
