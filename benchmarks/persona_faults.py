@@ -66,7 +66,7 @@ class Make:
         self.pipeline, self.hooks, self.k, self.tag, self.n = pipeline, dict(search=search, context=context, answer=answer, history=history, call=call), k, tag, 0
         self.passages = passages or pipeline._parts.passages
         self.assistant = Assistant(self.passages, self._context_search, scorer=pipeline._parts.scorer, k=k, validator=validator)
-        self.assistant._fallback = lambda query, hits, reason, **more: fallback_answer(query, hits, reason=reason, **more)     # without trying out other questions: that is most of its time
+        self.assistant._fallback = lambda wall, query, hits, reason, **more: fallback_answer(query, hits, reason=reason, **more)     # without trying out other questions: that is most of its time
     def search(self, query, k=10):
         found = find(self.pipeline, query, max(k, 100)); h = self.hooks["search"]
         return (h(query, list(found)) if h else list(found))[:k]
