@@ -118,7 +118,7 @@ def figures():
                 for t in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(t, ast.Name) and not t.id.startswith("_"):
                         public[t.id] += 1
-            if isinstance(node, ast.ImportFrom) and node.module and node.level:
+            if isinstance(node, ast.ImportFrom) and node.module and (node.level or node.module.startswith("rag_quality.")):
                 private += sum(a.name.startswith("_") and not a.name.startswith("__") for a in node.names)
         for f, method in functions(tree):
             n, k = documented(f, method, lines)
@@ -143,10 +143,6 @@ def figures():
     yield "functions that raise", raising
     yield "share whose docstring names the error", round(named / max(raising, 1), 4)
     yield "lines of hand-written rules", rules
-    if len(sys.argv) > 1 and sys.argv[1] == "--names":
-        for k, v in sorted(classes.items()):
-            if v > 1:
-                print(k, v)
 
 
 def entered(call):
@@ -184,7 +180,6 @@ def traced():
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--trace", action="store_true")
-    ap.add_argument("--names", action="store_true")
     args = ap.parse_args()
     for name, value in figures():
         print(f"{name:45} {value}")

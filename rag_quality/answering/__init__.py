@@ -15,16 +15,8 @@ from functools import cached_property
 
 from .loop import Attempt, generate_answer_with_validation, generate_answer_with_validation_sync
 from .extractive import named_articles, whole_article
-from rag_quality.answering.answers import (
-    FEW,
-    MIN_RELEVANCE,
-    NOTICE_KO,
-    ROUTE_RELEVANCE,
-    Answer,
-    as_answer,
-    confidence_of,
-    route,
-)
+from rag_quality.answering.answers import (FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer,
+    confidence_of, route)
 from ..faithfulness.citations import ground_citations
 from ..knowledge.contextualize import contextualize
 from ..core import ConfigError, Passage, nfc

@@ -144,11 +144,6 @@ def score_parts(query:str, parts:Sequence[Part]) -> list[Scored]:
     return out
 
 # %% ../../nbs/answering/02_extractive.ipynb #365573fa
-import re
-from collections.abc import Sequence
-
-from ..core import ConfigError, nfc
-from .parts import Part
 from ..korean.formality import tokens
 
 # %% ../../nbs/answering/02_extractive.ipynb #2f238863
@@ -208,9 +203,6 @@ def compose(parts:Sequence[Part]) -> str:
     return out
 
 # %% ../../nbs/answering/02_extractive.ipynb #a2b00379
-from collections.abc import Sequence
-from functools import lru_cache
-
 from .answers import Answer
 from ..claims.citing import Citation, find_citations
 from ..core import Passage
@@ -286,15 +278,8 @@ def whole_article(passage:"str|Passage") -> Answer:
         said, 1.0, (s.label,) if s.label else (), (text,), {"method": "extractive", "abstained": False, "whole": True})
 
 # %% ../../nbs/answering/02_extractive.ipynb #916c97c9
-import re
-from collections.abc import Sequence
-from dataclasses import replace
 from math import exp
 
-from .answers import Answer
-from ..core import ConfigError, Passage, nfc
-from .parts import Part, parts_of
-from ..claims.reading import read
 from ..claims.tables import name_pattern
 
 # %% ../../nbs/answering/02_extractive.ipynb #449f14c2

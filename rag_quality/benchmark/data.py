@@ -112,10 +112,7 @@ def load_benchmark(path:str|Path|None=None   # a folder in the layout of data/ha
         str(about.get("version", "?")), {f: hashlib.sha256((folder/f).read_bytes()).hexdigest() for f in there})
 
 # %% ../../nbs/benchmark/00_data.ipynb #97d0c171
-from dataclasses import dataclass
-from pathlib import Path
-
-from ..core import ConfigError, DataError, measuring_path, nfc, read_jsonl
+from ..core import measuring_path, nfc
 
 # %% ../../nbs/benchmark/00_data.ipynb #5e0c6bf4
 LABELS = "SPUCNA"      # supported, partly, unsupported, contradicted, no claim, abstains

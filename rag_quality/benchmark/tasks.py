@@ -190,12 +190,8 @@ def refusal(bench:Benchmark, search:Callable, scorer:KnowingScorer|None=None, *,
 
 # %% ../../nbs/benchmark/01_tasks.ipynb #ab6a21bc
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-import numpy as np
-
-from .data import Benchmark, Need
+from .data import Need
 from ..faithfulness.citations import citation_pairs, ground_citations
 from ..claims import align
 from ..core import DataError

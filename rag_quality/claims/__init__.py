@@ -13,24 +13,15 @@ from functools import lru_cache
 import numpy as np
 
 from ..core import ConfigError
-from rag_quality.claims.differences import (
-    Difference,
-    citation_differences,
-    clause_context,
-    quantity_differences,
-    side_differences,
-)
+from rag_quality.claims.differences import (Difference, citation_differences, clause_context, quantity_differences,
+    side_differences)
 from .differences import inclusion_differences, proviso_differences, scope_differences
 from ..korean import nfc
 from .quantities import same_quantity
 from .reading import Reading, match, read
 from .differences import state_differences
-from rag_quality.claims.differences import (
-    name_differences,
-    role_differences,
-    substitution_differences,
-    word_differences,
-)
+from rag_quality.claims.differences import (name_differences, role_differences, substitution_differences,
+    word_differences)
 from .splitting import split_sentences
 
 # %% ../../nbs/07_claims.ipynb #fb403896

@@ -408,12 +408,6 @@ def same_citation(a:Citation, b:Citation) -> bool|None:
         else name
     )
 
-# %% ../../nbs/claims/00_citing.ipynb #08247d2b
-import re
-from dataclasses import dataclass
-
-from ..core import nfc
-
 # %% ../../nbs/claims/00_citing.ipynb #10d42708
 _CHAPTERS = re.compile(r"(?<=[>›])(?:\s*제\s?\d{1,3}\s?[편장절관][^>›\n:]{0,60}[>›])+(?=\s*제\s?\d)")
 

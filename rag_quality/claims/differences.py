@@ -298,14 +298,10 @@ def citation_differences(a:Reading, b:Reading, m:Match) -> list[Difference]:
     return [Difference("citation", x.text, y.text, f"인용한 조문이 다릅니다: '{x.text}' ↔ '{y.text}'") for x, y in zip(xs, ys)]
 
 # %% ../../nbs/claims/01_differences.ipynb #878eaef3
-import re
 from collections.abc import Iterator
 
-import numpy as np
-
 from .lexicon import Unit, shared_lexicon
-from .polarity import ASIDE, DENIED, MODALS, NEGATIVE, POSITIVE, Predication, clash
-from .reading import Match, Reading
+from .polarity import ASIDE, DENIED, MODALS, POSITIVE, Predication, clash
 
 # %% ../../nbs/claims/01_differences.ipynb #7af52e74
 _LIGHT = frozenset("보 하 되 있 오 가 나오 나가 나 들 들어가 받 주 쓰 알 모르 올리".split())   # verbs that say little without their clause
@@ -702,11 +698,6 @@ def _allowed_only(x:_Side, y:_Side, p:Predication, q:Predication) -> bool:
     return False
 
 # %% ../../nbs/claims/01_differences.ipynb #e08ebc68
-import numpy as np
-
-from .polarity import NEGATIVE, Predication, clash
-from .quantities import Quantity, same_quantity
-from .reading import Match, Reading
 from .polarity import Scope, scope_clashes
 
 # %% ../../nbs/claims/01_differences.ipynb #dd1a217b
@@ -823,12 +814,7 @@ def proviso_differences(a:Reading, b:Reading, m:Match) -> list[Difference]:
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-import numpy as np
-
-from .lexicon import Unit, shared_lexicon
 from .names import find_names, same_name
-from .polarity import ASIDE, NEGATIVE
-from .reading import Match, Reading
 
 # %% ../../nbs/claims/01_differences.ipynb #a195d124
 _CASES = {"JKS": "subject", "JKO": "object", "JKG": "of"}

@@ -310,13 +310,6 @@ def same_name(a:Name, b:Name) -> bool|None:
         and (a.kind != "law" or rest.endswith(("대학교", "본교")))
     )
 
-# %% ../../nbs/claims/03_names.ipynb #a9b2b1f9
-import re
-from dataclasses import dataclass
-from functools import lru_cache
-
-from ..core import ConfigError, nfc
-
 # %% ../../nbs/claims/03_names.ipynb #a8ad56e9
 @dataclass(frozen=True, slots=True)
 class Contact:

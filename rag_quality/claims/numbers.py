@@ -162,10 +162,7 @@ def read_number(text:str) -> Fraction|None:
     return found.value if found and found.end == len(text) else None
 
 # %% ../../nbs/claims/06_numbers.ipynb #7c36a192
-import re
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import NamedTuple
 
 # %% ../../nbs/claims/06_numbers.ipynb #4f993dd9
 _TABLE = """
@@ -325,9 +322,7 @@ class Quantity:
         return self.text + "음"*self.text.endswith("없")
 
 # %% ../../nbs/claims/06_numbers.ipynb #68a4d959
-import re
 from dataclasses import replace
-from fractions import Fraction
 
 # %% ../../nbs/claims/06_numbers.ipynb #7ab0f636
 _NOT = re.compile(

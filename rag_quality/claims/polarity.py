@@ -414,14 +414,6 @@ def place_of(offsets:Sequence[int], end:int, i:int) -> int:
     "Where token i starts in the marked text."
     return offsets[i] if i < len(offsets) else end
 
-# %% ../../nbs/claims/04_polarity.ipynb #c9078331
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from ..korean.formality import Token, tokens
-from ..korean import nfc
-
 # %% ../../nbs/claims/04_polarity.ipynb #380f6371
 _J_scope = r"(?:[가-힣ᆫ]+/J\w+ )?"
 _NO = r"(?:없이/MAG |없/VA |두/VV 지/EC |안/MAG 두)"

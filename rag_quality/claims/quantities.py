@@ -170,15 +170,12 @@ def find_moments(text:str) -> list[Quantity]:
     return kept
 
 # %% ../../nbs/claims/05_quantities.ipynb #0b1bc440
-import re
 from dataclasses import replace
-from fractions import Fraction
 from functools import lru_cache
 
 from .numbers import amounts_at, hide_identifiers, word_amounts
 from ..core import ConfigError, nfc
 from .numbers import next_number, plain
-from .numbers import Quantity
 
 _all_ = ["Quantity"]
 

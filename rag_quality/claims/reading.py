@@ -210,14 +210,8 @@ def match(a:Reading, b:Reading) -> Match:
     return Match(pairs, best_a, best_b, _mean(best_a, a.weights), _mean(best_b, b.weights))
 
 # %% ../../nbs/claims/07_reading.ipynb #3ac9ac81
-from collections.abc import Sequence
-from functools import lru_cache
-
-import numpy as np
-
 from ..core import ConfigError, load_config
-from ..korean.formality import Token
-from .lexicon import WORD_TAGS, morphemes_many
+from .lexicon import morphemes_many
 
 # %% ../../nbs/claims/07_reading.ipynb #1cfe1f6e
 class Paraphrases:

@@ -181,7 +181,6 @@ def owned(toks, s, e) -> tuple[bool, bool]:
     return topic, any(t.tag == "JKS" for t, _ in inner)
 
 # %% ../../nbs/claims/08_splitting.ipynb #ee98d6f1
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -321,11 +320,6 @@ def find_instructions(text:str) -> tuple[Instruction, ...]:
     return _instructions(nfc(text))
 
 # %% ../../nbs/claims/08_splitting.ipynb #ed40eb80
-import re
-from dataclasses import dataclass
-from functools import lru_cache
-
-from ..core import ConfigError, nfc
 from .kinds import _LEAD, _is_citation, claim_kind
 from ..korean.formality import tokens
 from .sentences import Block, Span, blocks, sentence_spans, split_sentences

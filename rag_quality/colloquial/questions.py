@@ -229,21 +229,9 @@ _ASKED = frozenset("무엇 언제 어디 누구 얼마 왜".split())
 _SUSPECT = re.compile(r"(에서|에게|한테|에|로|께|면|데|서|고|언제쯤|얼마나|언제|대략|보통|정확히)$|(무엇|언제|어디|누구|얼마|왜)\S{0,2}\s*\2|[이가을를]\s+[이인일입였]")
 
 # %% ../../nbs/colloquial/00_questions.ipynb #c2ba95d0
-from collections.abc import Sequence
-
-from ..korean.formality import Token, token_at
-from ..korean.predicate import MARKS, Predicate, inflect, last_word, must, predicate_at, render
-from rag_quality.korean.predicate import (
-    EMBEDDED,
-    Sentence,
-    inner_layer,
-    is_asking,
-    is_embedded,
-    peel_request,
-    strip_josa,
-    unwrap,
-)
-from ..korean.wh import Wh, find_wh, is_described, target_noun
+from ..korean.predicate import MARKS, inflect, must, render
+from ..korean.predicate import EMBEDDED, is_asking, is_embedded, peel_request, strip_josa, unwrap
+from ..korean.wh import is_described, target_noun
 
 # %% ../../nbs/colloquial/00_questions.ipynb #5454394a
 _HAPPENS = tuple(

@@ -13,17 +13,8 @@ from pathlib import Path
 
 from .articles import read_text, split_articles, split_paragraphs
 from ..core import ConfigError, DataError, Passage, Qrels, Query, atomic_write, bundle_path, content_hash, nfc
-from rag_quality.data.files import (
-    Problems,
-    collect_qrels,
-    log,
-    read_lines,
-    read_qrels,
-    read_run,
-    short,
-    write_qrels,
-    write_run,
-)
+from rag_quality.data.files import (Problems, collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
+    write_run)
 
 _all_ = ["Problems", "log", "read_qrels", "read_run", "write_qrels", "write_run"]
 

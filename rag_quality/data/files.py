@@ -124,11 +124,8 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
 
 # %% ../../nbs/data/01_files.ipynb #9f77ffdf
 import ast, csv, io, json
-from collections.abc import Iterator
-from pathlib import Path
 
-from .articles import decode, read_bytes
-from ..core import DataError
+from .articles import decode
 
 # %% ../../nbs/data/01_files.ipynb #c79aafea
 _FILES = {

@@ -139,13 +139,10 @@ def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, 
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #1a77095a
 import threading, zlib
-from collections.abc import Iterable, Sequence
 from functools import cache
 
-import numpy as np
-
-from ..core import ConfigError, cache_load, cache_save, content_hash, load_config
-from ..korean import CONTENT_TAGS, shared_kiwi, stop_morphemes
+from ..core import ConfigError, load_config
+from ..korean import CONTENT_TAGS, stop_morphemes
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #e6eec9da
 class MorphemeSpace:
@@ -347,13 +344,11 @@ class KiwiEncoder:
         return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #ee16e232
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import numpy as np
-
 from ..korean import formality
-from ..core import Passage, cache_load, cache_save
+from ..core import Passage
 from ..korean.formality import Token
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #5005bb74

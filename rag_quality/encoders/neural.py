@@ -289,14 +289,12 @@ def pick_device(device:str="auto") -> str:
     return device
 
 # %% ../../nbs/encoders/01_neural.ipynb #df9c9614
-import os, re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ..core import ConfigError, content_hash, log, nfc, progress
+from ..core import log, nfc, progress
 
 # %% ../../nbs/encoders/01_neural.ipynb #de813266
 def check_texts(texts:Iterable[str]) -> list[str]:

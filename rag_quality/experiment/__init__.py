@@ -25,9 +25,8 @@ from ..morphology import MorphologicalExpander
 from ..retrieval.neighbours import MorphemeNeighbours
 from ..query_expansion import expansion_texts
 from ..retrieval import BM25Index, VectorStore
-from .steps import (
-    SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step, colloquial_step, expansion_step, hybrid_step,
-    morphology_step, neighbour_step)
+from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
+    colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step)
 from ..core.wall import Failure
 from ..weights import parse_weights
 
@@ -267,17 +266,7 @@ def run_experiment(
         adds_to, failures)
 
 # %% ../../nbs/30_experiment.ipynb #0b7da6d9
-from functools import lru_cache
-
-from ..knowledge import SHARES, CampusSearch
-from ..colloquial import ColloquialTransformer
-from ..data import Collection
-from ..query_expansion.fusion import RegulationEvidence
-from ..retrieval.fusion import hybrid_of
-from ..retrieval.neighbours import MorphemeNeighbours
-from ..retrieval import BM25Index, VectorStore
-from .steps import System, bm25_step, campus_step, colloquial_step, hybrid_step, neighbour_step
-from ..weights import parse_weights
+from ..knowledge import SHARES
 
 # %% ../../nbs/30_experiment.ipynb #f57ba66f
 BASE, FULL = "BM25", "기본 구성"

@@ -32,19 +32,8 @@ from ..query_expansion import expansion_texts
 from ..query_expansion.rerank import rerank
 from ..retrieval import BM25Index, VectorStore
 from ..knowledge.rewriter import shared_rewriter
-from rag_quality.experiment.steps import (
-    SearchResult,
-    State,
-    Step,
-    System,
-    TraceEntry,
-    bm25_step,
-    campus_step,
-    colloquial_step,
-    expansion_step,
-    hybrid_step,
-    neighbour_step,
-)
+from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
+    colloquial_step, expansion_step, hybrid_step, neighbour_step)
 from ..weights import parse_weights
 from ..core.wall import attempt
 

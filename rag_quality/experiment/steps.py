@@ -99,37 +99,9 @@ class SearchResult:
         rows = [f"**{self.query}** → {self.text}" + (f" (+ {', '.join(self.terms)})" if self.terms else "")]
         return "\n\n".join([*rows, *(f"{i}. {p.title or p.doc_id} ({s:.3f})" for i, (p, s) in enumerate(self.hits, 1))])
 
-# %% ../../nbs/experiment/02_steps.ipynb #fea85630
-class _Runs:
-    "Many queries through a `System`."
-    def run(self, queries:Iterable[Query], k:int=100) -> Run:
-        "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."
-        return self.run_noting(queries, k)[0]
-
-    def run_noting(self, queries:Iterable[Query], k:int=100) -> tuple[Run, dict[str, tuple[Failure, ...]]]:
-        "`run`, and the queries in which something failed: query_id -> what."
-        run, noted = {}, {}
-        for q in progress(list(queries), self.name):
-            (run[q.query_id], failures), whole = attempt(self.name, self._ranked, q.text, k, otherwise=({}, ()))
-            if whole:
-                failures = (*failures, whole)
-            if failures:
-                noted[q.query_id] = failures
-        return run, noted
-
-    def _ranked(self, text:str, k:int) -> tuple[dict[str, float], tuple[Failure, ...]]:
-        state, trace = self._through(text, k)
-        return self._folded(state.hits), tuple(f for t in trace for f in t.failures)
-
-    def _folded(self, hits) -> dict[str, float]:
-        out: dict[str, float] = {}
-        for d, s in hits:
-            out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
-        return out
-
 # %% ../../nbs/experiment/02_steps.ipynb #681abacb
 @dataclass(frozen=True)
-class System(_Runs):
+class System:
     "A named composition of steps over a corpus."
     name: str
     steps: Sequence[Step]
@@ -158,6 +130,31 @@ class System(_Runs):
     def answer(self, query:str, history:Sequence=()) -> Answer:
         "An answer to a question, or why there is none; `history`: the turns before it, see `contextualize`."
         return self.assistant.ask(query, history)
+
+    def run(self, queries:Iterable[Query], k:int=100) -> Run:
+        "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."
+        return self.run_noting(queries, k)[0]
+
+    def run_noting(self, queries:Iterable[Query], k:int=100) -> tuple[Run, dict[str, tuple[Failure, ...]]]:
+        "`run`, and the queries in which something failed: query_id -> what."
+        run, noted = {}, {}
+        for q in progress(list(queries), self.name):
+            (run[q.query_id], failures), whole = attempt(self.name, self._ranked, q.text, k, otherwise=({}, ()))
+            if whole:
+                failures = (*failures, whole)
+            if failures:
+                noted[q.query_id] = failures
+        return run, noted
+
+    def _ranked(self, text:str, k:int) -> tuple[dict[str, float], tuple[Failure, ...]]:
+        state, trace = self._through(text, k)
+        return self._folded(state.hits), tuple(f for t in trace for f in t.failures)
+
+    def _folded(self, hits) -> dict[str, float]:
+        out: dict[str, float] = {}
+        for d, s in hits:
+            out.setdefault(self.passages[d].metadata.get("parent", d), s)    # best first
+        return out
 
 # %% ../../nbs/experiment/02_steps.ipynb #9b5df89c
 def colloquial_step(transformer:ColloquialTransformer) -> Step:

@@ -215,15 +215,11 @@ def measure_ranks(
 
 # %% ../../nbs/experiment/00_sweep.ipynb #c1cb2e21
 import itertools, os, time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 
-import numpy as np
-
-from ..core import ConfigError, DataError, import_extra, progress
+from ..core import DataError, progress
 from ..data import Collection, warn_of_test
-from ..encoders import load_encoder
-from ..retrieval.faiss import DEVICES, KINDS, VectorIndex
+from ..retrieval.faiss import DEVICES, KINDS
 from ..weights.curve import check_grid, normalization_name
 from ..metrics import Scores
 from ..retrieval import BM25Index, unique_ids
@@ -556,10 +552,6 @@ def row_scores(
 
 # %% ../../nbs/experiment/00_sweep.ipynb #089d90e8
 from contextlib import contextmanager
-
-import numpy as np
-
-from ..core import ConfigError
 
 # %% ../../nbs/experiment/00_sweep.ipynb #ea2dee5a
 LABELS = {

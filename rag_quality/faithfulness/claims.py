@@ -27,15 +27,8 @@ from .context import Source, places, plain_months
 from .roles import other_role
 from .rules import other_row
 from .sentences import other_sentence
-from rag_quality.faithfulness.features import (
-    absent_contacts,
-    content_signs,
-    dropped_signs,
-    name_signs,
-    number_signs,
-    state_signs,
-    talk_signs,
-)
+from rag_quality.faithfulness.features import (absent_contacts, content_signs, dropped_signs, name_signs, number_signs,
+    state_signs, talk_signs)
 from ..core.wall import Failure, Wall, attempt
 
 # %% ../../nbs/faithfulness/06_claims.ipynb #1fb2464d

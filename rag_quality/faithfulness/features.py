@@ -92,7 +92,6 @@ def case_weights(at:Standing, S:Source) -> list[float]:
     return out
 
 # %% ../../nbs/faithfulness/15_features.ipynb #9be437f3
-import re
 from functools import lru_cache
 
 import numpy as np
@@ -101,8 +100,7 @@ from ..claims.names import find_contacts, same_contact
 from ..core import load_config
 from ..claims.names import Name, find_names, same_name
 from ..claims.polarity import NEGATIVE
-from .match import Standing
-from .context import DATE, Source
+from .context import DATE
 
 # %% ../../nbs/faithfulness/15_features.ipynb #dc99da49
 def number_signs(at:Standing, S:Source) -> dict[str, float]:
@@ -300,10 +298,6 @@ def absent_contacts(text:str, S:Source) -> tuple[str, ...]:
     return tuple(c.text for c in find_contacts(text) if not any(same_contact(c, k) for k in S.contacts))
 
 # %% ../../nbs/faithfulness/15_features.ipynb #3f926b86
-import re
-from collections.abc import Sequence
-
-from ..claims.polarity import NEGATIVE
 from ..claims.reading import Reading
 
 # %% ../../nbs/faithfulness/15_features.ipynb #445ac39d
@@ -475,16 +469,9 @@ def mark_signs(r:Reading, near:Sequence[Reading]   # a claim, and the sentences 
     return out
 
 # %% ../../nbs/faithfulness/15_features.ipynb #8212c844
-import re
 from dataclasses import dataclass
-from functools import lru_cache
 
-import numpy as np
-
-from ..claims.polarity import NEGATIVE
-from ..claims.quantities import Quantity, comparable
-from .match import Standing
-from .context import Source
+from ..claims.quantities import comparable
 
 # %% ../../nbs/faithfulness/15_features.ipynb #ca2c94b3
 # what a word counts that stands not by the anchor itself but in its sentence, its lead-in, its heading, its passage

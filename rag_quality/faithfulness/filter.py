@@ -265,13 +265,8 @@ def invented_persons(answer:str, texts:Sequence[str]) -> list[Invention]:
     return out
 
 # %% ../../nbs/faithfulness/04_filter.ipynb #e417d8e2
-import re
-from collections.abc import Sequence
-
 from ..claims.splitting import clause_ends, topic_of
-from ..korean.formality import tokens
 from ..korean import nfc, shared_kiwi
-from ..claims.names import find_names
 from ..korean.particles import fitting_josa
 from ..claims.splitting import split_sentences
 
@@ -491,15 +486,11 @@ def cut_out(text:str, spots:Sequence[tuple[int, int, str]]    # (from, to, how: 
     return re.sub(r"\n{3,}", "\n\n", "\n".join(out)).rstrip() if any(a is None for _, a in kept) else "\n".join(out)
 
 # %% ../../nbs/faithfulness/04_filter.ipynb #93c1062a
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from .sources import place_for
 from .sources import lean, read_sources
-from ..core import ConfigError, nfc
+from ..core import ConfigError
 from .evasive import unsupported_evasions
-from ..claims.splitting import split_claims, split_sentences
+from ..claims.splitting import split_claims
 from .model import context_texts
 
 # %% ../../nbs/faithfulness/04_filter.ipynb #00c5085d

@@ -206,12 +206,8 @@ def lean(claim:str, sources:Sequence[Source]) -> list[Lean]:
     return found
 
 # %% ../../nbs/faithfulness/01_sources.ipynb #79555964
-import re
-from dataclasses import dataclass
-
 from ..claims.citing import Citation, find_citations
 from ..claims.kinds import _is_citation
-from ..core import nfc
 
 # %% ../../nbs/faithfulness/01_sources.ipynb #d0b4ff19
 @dataclass(frozen=True, slots=True)
@@ -295,13 +291,7 @@ def place_for(text:str, start:int, end:int, style:Style=Style()) -> int:
     return end
 
 # %% ../../nbs/faithfulness/01_sources.ipynb #d6070dfa
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
-
 from ..claims.splitting import Claim
-from ..claims.reading import read
 
 # %% ../../nbs/faithfulness/01_sources.ipynb #c8aed5c4
 ENOUGH = .42     # least cover of a clause by its source

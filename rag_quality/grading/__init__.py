@@ -16,17 +16,10 @@ from ..core import ConfigError, Passage, log, nfc
 from .documents import Grade, Grades, grade_documents, grader_of
 from .route import WINDOW, merge_hits
 from .rewrite import GRADING_PROMPTS, grading_prompt
-from rag_quality.grading.rewrite import (
-    Rewrite,
-    by_knowledge,
-    knowledge_of,
-    knowledge_reading,
-    rewrite_query,
-    rewriter_of,
-)
-from .route import (
-    HELP, MAX_REWRITES, ROUTES, RULES, TOP, CorrectiveState, Generated, generate_no_context,
-    generate_with_low_relevance, route_by_relevance)
+from rag_quality.grading.rewrite import (Rewrite, by_knowledge, knowledge_of, knowledge_reading, rewrite_query,
+    rewriter_of)
+from .route import (HELP, MAX_REWRITES, ROUTES, RULES, TOP, CorrectiveState, Generated,
+    generate_no_context, generate_with_low_relevance, route_by_relevance)
 from .scores import PassageGrader, checked_reading, grade_models
 from .route import draw_trace
 

@@ -128,12 +128,11 @@ def read_rewrite(said:Mapping, query:str, tried:Sequence[str]=(), prompt:Mapping
     return text
 
 # %% ../../nbs/grading/02_rewrite.ipynb #649486b0
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ..core import ConfigError, LLMError, MissingExtra, nfc
+from ..core import LLMError, MissingExtra
 from .scores import checked_reading
 from ..llm.errors import mask_secrets
 from ..knowledge.rewriter import shared_rewriter

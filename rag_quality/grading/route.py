@@ -125,10 +125,8 @@ def generate_no_context(query:str, *, llm=None, prompts=None) -> Generated:
     return Generated(text or HELP, method, (), "", reason)
 
 # %% ../../nbs/grading/03_route.ipynb #a56412a9
-from collections.abc import Mapping, Sequence
 from numbers import Real
 
-from ..core import ConfigError
 from ..retrieval.fusion import normalize
 from .scores import logit
 
@@ -172,8 +170,6 @@ def merge_hits(
 
 # %% ../../nbs/grading/03_route.ipynb #02d19995
 import textwrap
-
-from ..core import ConfigError
 
 # %% ../../nbs/grading/03_route.ipynb #e5dc7833
 STEP_LABELS = {

@@ -252,14 +252,11 @@ def agreement_of(
 
 # %% ../../nbs/judge/03_labels.ipynb #3528c49c
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 
 from ..metrics.agreement import anonymous
-from ..core import ConfigError, content_hash
 
 # %% ../../nbs/judge/03_labels.ipynb #7a2d68bc
 def columns_of(text:str) -> int:

@@ -132,11 +132,11 @@ def text_recall(contexts:Sequence[str], reference_contexts:Sequence[str]|None, *
     )
 
 # %% ../../nbs/judge/04_ragas.ipynb #2a7d2a36
-import asyncio, json, math, os, re, sys, threading, warnings
-from collections.abc import Callable, Mapping
+import asyncio, json, os, re, sys, threading, warnings
+from collections.abc import Mapping
 from functools import cache
 
-from ..core import ConfigError, content_hash, import_extra, load_config
+from ..core import content_hash, import_extra, load_config
 from ..encoders import Encoder, load_encoder
 from ..llm import LLMService
 from ..llm.call import on_loop
@@ -425,16 +425,12 @@ class RagasScorer:
         return on_loop(self.ascore(metric, item))
 
 # %% ../../nbs/judge/04_ragas.ipynb #db7317f3
-import asyncio, math, time
+import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from ..core import ConfigError, log
-from ..llm.call import on_loop
+from ..core import log
 from ..llm.errors import LLMBadReply, LLMError, LLMRateLimited, LLMTimeout, LLMUnavailable
-from .verdicts import JudgeItem
 
 # %% ../../nbs/judge/04_ragas.ipynb #b4f2dfdb
 def fatal(error:Exception) -> bool:
@@ -593,11 +589,7 @@ def score_many(
         kinds["failed"], len(items) * len(metrics) - len(got))
 
 # %% ../../nbs/judge/04_ragas.ipynb #06cd8eef
-import json
-from collections.abc import Iterable, Sequence
-
 from ..llm.call import Estimate, estimate_tokens, price_of
-from .verdicts import JudgeItem
 
 # %% ../../nbs/judge/04_ragas.ipynb #9ffca9a3
 REPLY_TOKENS = 200     # of one reply, a guess that errs high

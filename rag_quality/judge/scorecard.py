@@ -200,22 +200,20 @@ def metric_means(metric:str, rows:Sequence[Mapping[str, MetricScore]]) -> dict[s
     return {m: Mean(sum(v) / len(v) if v else None, len(v), len(rows)) for m, v in have.items()}
 
 # %% ../../nbs/judge/05_scorecard.ipynb #31a75669
-import json, os, sys, time, unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import json, sys, time, unicodedata
+from collections.abc import Callable
+from dataclasses import asdict, field
 from importlib import metadata
-from pathlib import Path
 
 from .. import __version__
 from . import rules as judge_rules
-from ..core import ConfigError, RagQualityError, atomic_write, content_hash, log
+from ..core import RagQualityError, atomic_write, content_hash, log
 from ..llm import LLMService
 from ..llm.call import Spent
-from .ragas import LLM_METRICS, RagasScorer, ragas_prompts, ragas_ready
-from .ragas import MetricScore, id_precision, id_recall, text_precision, text_recall
+from .ragas import RagasScorer, ragas_prompts, ragas_ready
+from .ragas import id_precision, id_recall, text_precision, text_recall
 from .ragas import MetricRun, score_many
-from .verdicts import CRITERIA, Judgment, Mean
+from .verdicts import CRITERIA, Judgment
 from ..core.wall import Failure, attempt, counted, failure_of
 
 # %% ../../nbs/judge/05_scorecard.ipynb #1bbeb744

@@ -105,8 +105,6 @@ from .bank import Lay, Need, load_bank
 from .bank import CampusEncoder
 from .contextualize import Contextualized, contextualize
 from .questions import QueryAnalysis, analyze_query
-from .rewriter import QueryRewriter, Suggestion, shared_rewriter
-from .synonyms import Synonyms
 from .talk import needs_retrieval
 
 _all_ = [

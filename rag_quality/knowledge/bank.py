@@ -77,14 +77,11 @@ def bank_hash(needs:Iterable[Need]) -> str:
     return content_hash([(n.need_id, n.formal, n.terms, tuple((l.text, l.map) for l in n.lay)) for n in needs])[:12]
 
 # %% ../../nbs/knowledge/00_bank.ipynb #8f240a97
-import json, zipfile
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
+import zipfile
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..core import ConfigError, bundle_path, content_hash
 from ..encoders import KiwiEncoder
 from ..encoders.kiwi import _bags, morpheme_space
 from ..korean import shared_kiwi

@@ -219,18 +219,14 @@ def query_types(query:str) -> list[QueryType]|None:
         p in found.items()]
 
 # %% ../../nbs/knowledge/03_questions.ipynb #7d3340e1
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 
 from ..claims.citing import find_citations
-from ..core import ConfigError, nfc
-from ..korean.formality import Formality, detect_formality
+from ..korean.formality import Formality
 from ..claims.names import find_names
 from ..korean.predicate import closed
 from ..claims.quantities import find_quantities
-from .topics import Softmax, TopicHit, find_topics, query_model
+from .topics import TopicHit, find_topics
 
 # %% ../../nbs/knowledge/03_questions.ipynb #ae03a397
 @dataclass(frozen=True, slots=True)

@@ -195,11 +195,9 @@ def render(
     return " ".join("".join(out).split())
 
 # %% ../../nbs/korean/03_predicate.ipynb #b2ecaf96
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..core import ConfigError
-from .formality import Token, token_at
 
 # %% ../../nbs/korean/03_predicate.ipynb #0b7acea0
 @dataclass(slots=True)

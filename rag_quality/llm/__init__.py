@@ -18,9 +18,9 @@ from ..core import ConfigError, log, nfc
 from .call import Breaker, Budget, Estimate, Spent, estimate_tokens, price_of, litellm_ready
 from .cache import Replay, ReplyCache, replay_row, request_key
 from .call import Caller, Question, Reply, background_loop, on_loop
-from .errors import (
-    BudgetExceeded, DryRun, LLMAuthError, LLMBadReply, LLMError, LLMRateLimited, LLMRejected, LLMSchemaError,
-    LLMTimeout, LLMUnavailable, ReplayMiss, base_url_of, legal_base_url, provider_of, typed_error)
+from rag_quality.llm.errors import (BudgetExceeded, DryRun, LLMAuthError, LLMBadReply, LLMError, LLMRateLimited,
+    LLMRejected, LLMSchemaError, LLMTimeout, LLMUnavailable, ReplayMiss, base_url_of, legal_base_url, provider_of,
+    typed_error)
 from .schema import check_schema, legal_schema, parse_json_reply, parse_label
 
 _all_ = [

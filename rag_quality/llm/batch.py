@@ -13,9 +13,8 @@ from pathlib import Path
 from ..core import ConfigError, LLMError
 from . import LLMService, _format_for, _from_entry, _json_messages
 from .cache import request_key
-from rag_quality.llm.errors import (
-    DryRun, LLMAuthError, LLMBadReply, LLMRateLimited, LLMRejected, LLMUnavailable, ReplayMiss, mask_secrets,
-    provider_of)
+from .errors import (DryRun, LLMAuthError, LLMBadReply, LLMRateLimited, LLMRejected, LLMUnavailable,
+    ReplayMiss, mask_secrets, provider_of)
 from .schema import parse_json_reply, spoken
 from ..data.files import Problems, read_lines, short
 

@@ -169,21 +169,11 @@ class Breaker:
             self._until = time.monotonic() + self.cooldown_s
 
 # %% ../../nbs/llm/03_call.ipynb #e5870174
-import asyncio, os, random, sys, threading, time
-from dataclasses import dataclass, field
+import asyncio, random, sys
+from dataclasses import field
 
-from rag_quality.llm.errors import (
-    BudgetExceeded,
-    LLMBadReply,
-    LLMError,
-    LLMRateLimited,
-    LLMRejected,
-    LLMTimeout,
-    base_url_of,
-    key_error,
-    provider_of,
-    typed_error,
-)
+from rag_quality.llm.errors import (LLMBadReply, LLMError, LLMRateLimited, LLMRejected, base_url_of, key_error,
+    typed_error)
 from .schema import spoken
 
 # %% ../../nbs/llm/03_call.ipynb #83afc11e

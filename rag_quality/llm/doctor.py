@@ -15,15 +15,8 @@ from importlib import metadata
 from http.client import HTTPException
 
 from ..core import ConfigError, cache_dir, os_reason
-from rag_quality.llm.errors import (
-    PROVIDERS,
-    Provider,
-    base_url_of,
-    key_error,
-    legal_base_url,
-    mask_secrets,
-    provider_of,
-)
+from rag_quality.llm.errors import (PROVIDERS, Provider, base_url_of, key_error, legal_base_url, mask_secrets,
+    provider_of)
 
 # %% ../../nbs/llm/00_doctor.ipynb #bbfb7284
 @dataclass(frozen=True, slots=True)

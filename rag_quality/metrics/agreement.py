@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .kappa import (
-    LEVELS, Figure, ac1, estimate, interval_alpha, kappa, kendall, krippendorff, pabak, proportion, spearman)
+from .kappa import (LEVELS, Figure, ac1, estimate, interval_alpha, kappa, kendall, krippendorff,
+    pabak, proportion, spearman)
 from ..core import ConfigError, DataError
 
 # %% ../../nbs/metrics/00_agreement.ipynb #9f17c6f9
@@ -297,13 +297,11 @@ def alpha(
 
 # %% ../../nbs/metrics/00_agreement.ipynb #b1d3ddf2
 import json, re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from datetime import date as Date
 from pathlib import Path
 
-from .kappa import Figure
-from ..core import ConfigError, DataError, bundle_path, content_hash, save_config
+from ..core import bundle_path, content_hash, save_config
 
 # %% ../../nbs/metrics/00_agreement.ipynb #e4f11f14
 FILE = "judge_agreement"

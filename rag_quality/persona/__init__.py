@@ -219,16 +219,11 @@ def _run(
 
 # %% ../../nbs/20_persona.ipynb #434d65f0
 import json, shutil, tempfile
-from collections.abc import Callable
-from pathlib import Path
 
-from ..experiment.components import OwnPipeline, Parts
-from ..core import ConfigError, DataError, atomic_write
-from .components import ComponentAnalyzer
-from .improve import ImprovementApplier, improve_loop
-from .queries import QueryGenerator
-from .personas import Intent3, PersonaQuery
-from .store import SessionStore
+from ..experiment.components import Parts
+from ..core import DataError
+from .improve import improve_loop
+from .personas import Intent3
 from .suggestions import config_file
 from ..knowledge.synonyms import Synonyms
 from ..weights import HybridWeightOptimizer

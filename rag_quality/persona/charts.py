@@ -167,8 +167,7 @@ def heat_table(
     )
 
 # %% ../../nbs/persona/24_charts.ipynb #18319361
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from .personas import ERRORS
 from .report import COMPONENTS, DIMENSIONS, VERDICTS, step_label

@@ -313,13 +313,9 @@ def strayed(s:Scene) -> Sign|None:
             round(min(1., max(.5, 1 - z/ON_TOPIC/2)), 3))
 
 # %% ../../nbs/persona/10_context.ipynb #c73be3d7
-import re
-
 from ..claims.lexicon import shared_lexicon
-from .scenes import ROLES, Condition, asker, conditions, excludes, in_force
-from .scenes import Scene, Sign, sentences_of
-from ..claims.quantities import comparable, same_quantity
-from ..claims.reading import read
+from .scenes import ROLES, Condition, asker, in_force
+from ..claims.quantities import comparable
 from ..claims.sentences import split_sentences
 
 # %% ../../nbs/persona/10_context.ipynb #286388ff
@@ -500,7 +496,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..core import DataError
-from .scenes import Scene, abstains, corrects, scenes
+from .scenes import scenes
 
 # %% ../../nbs/persona/10_context.ipynb #67dc2232
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,8 @@ __all__ = ['LEGEND', 'user_bubble', 'bot_bubble', 'why_card', 'query_page', 'con
 import json
 from collections.abc import Mapping, Sequence
 
-from rag_quality.persona.charts import (
-    badge,
-    context_list,
-    error_text,
-    marked_answer,
-    proofs,
-    score_card,
-    trace_list,
-    why_chain,
-)
+from rag_quality.persona.charts import (badge, context_list, error_text, marked_answer, proofs, score_card, trace_list,
+    why_chain)
 from .charts import esc
 from .personas import DIFFICULTIES
 from .report import cause_label
@@ -256,28 +248,16 @@ def dialogue_page(data:SessionData, scenario:str, *, before:str|None=None, after
     )
 
 # %% ../../nbs/persona/23_dashboard.ipynb #52ac444e
-import json, re
+import re
 from collections import Counter
-from collections.abc import Sequence
 
 from ..metrics import number, signed
-from .charts import CHECKS, badge, why_chain
-from .charts import Dot, attrs, bar_svg, dot_plot, esc, heat_table, interval_svg
-from .personas import DIFFICULTIES, FOLLOW_UPS
+from .charts import CHECKS
+from .charts import Dot, attrs, bar_svg, dot_plot, heat_table, interval_svg
+from .personas import FOLLOW_UPS
 from .report import measured_gain, next_steps
-from rag_quality.persona.report import (
-    COMPONENTS,
-    DIMENSIONS,
-    VERDICTS,
-    Rate,
-    SessionData,
-    dimension_means,
-    failure_notes,
-    groups,
-    kept_rate,
-    rate_of,
-    success_rate,
-)
+from .report import (COMPONENTS, DIMENSIONS, VERDICTS, Rate, dimension_means, failure_notes, groups,
+    kept_rate, rate_of, success_rate)
 
 # %% ../../nbs/persona/23_dashboard.ipynb #0f418568
 def failure_counts(data:SessionData) -> list[tuple[str, int]]:
@@ -755,10 +735,8 @@ def board(data:SessionData, *, comparison:str="") -> str:
     )
 
 # %% ../../nbs/persona/23_dashboard.ipynb #9e6a553b
-from ..metrics import Comparison, holm, number, signed
-from .charts import badge
-from .charts import Dot, bar_svg, dot_plot, esc
-from .report import DIMENSIONS, SessionComparison, SessionData, compare_sessions, success_rate
+from ..metrics import Comparison, holm
+from .report import SessionComparison, compare_sessions
 
 # %% ../../nbs/persona/23_dashboard.ipynb #11ad0284
 _LABELS = {"success": ("성공률", 1.), "total": ("합계", 5.), **DIMENSIONS}
@@ -849,9 +827,8 @@ import base64, hashlib
 from pathlib import Path
 
 from ..core import atomic_write, bundle_path
-from .charts import esc
 from .report import clock_line
-from .report import SessionData, compare_sessions, read_session
+from .report import read_session
 
 # %% ../../nbs/persona/23_dashboard.ipynb #edc3009f
 def _asset(name:str) -> str:

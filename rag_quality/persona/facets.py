@@ -55,7 +55,6 @@ class Askable:
 # %% ../../nbs/persona/02_facets.ipynb #86d45c13
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 # %% ../../nbs/persona/02_facets.ipynb #8c9073ef
 _NUM = r"\d[\d,.]*\s?"
@@ -262,9 +261,7 @@ def facets_of(text:str, rest:str="") -> tuple[Facet, ...]:
     return tuple(found.values())
 
 # %% ../../nbs/persona/02_facets.ipynb #53e70c67
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ..korean.particles import has_final
 

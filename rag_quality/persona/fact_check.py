@@ -194,23 +194,20 @@ def verification_query(claim:str) -> str:
     return f"{head} {_ending(last)}?".strip()
 
 # %% ../../nbs/persona/13_fact_check.ipynb #3425f5ab
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from ..answering.answers import Answer, as_answer
 from ..faithfulness.citations import _part_gone
 from ..faithfulness.sources import read_sources
-from ..claims.citing import _stem
-from ..core import ConfigError, RagQualityError, log, nfc
+from ..core import RagQualityError, log
 from ..faithfulness import FaithfulnessValidator
-from ..claims.citing import read_heading
 from ..korean import content_morphemes
 from ..claims.names import find_names
 from ..faithfulness.comparison import Place, figure_faults, figures, name_faults, place_of, state_faults
 from ..korean.particles import quoted
 from .personas import PersonaQuery
 from ..claims.splitting import split_claims
-from ..faithfulness.claims import Cited
 from ..core.wall import Failure, failure_of, place_of as raised_at
 
 # %% ../../nbs/persona/13_fact_check.ipynb #fecf63ca

@@ -123,13 +123,11 @@ def suspects(
 
 # %% ../../nbs/persona/16_failures.ipynb #42fc99c7
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import field
 
-from ..core import ConfigError
-from .components import LABELS
 from .personas import Exchange, PersonaQuery, TargetError
-from .stages import STAGES, Look, Probes, Tester, look, look_turn
+from .stages import Probes, Tester, look, look_turn
 
 # %% ../../nbs/persona/16_failures.ipynb #296c3ac4
 @dataclass(frozen=True, slots=True)

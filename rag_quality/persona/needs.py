@@ -80,13 +80,10 @@ def pieces_of(passage:Passage) -> tuple[Piece, ...]:
     )
 
 # %% ../../nbs/persona/03_needs.ipynb #19fecb3e
-import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from ..core import Passage
-from ..answering.parts import source_of
 from ..answering.fallback import question_of
 from .facets import Facet, facets_of
 from .facets import read_title, scope_of, stands_alone
@@ -193,16 +190,9 @@ def _family(name:str) -> str:
     return next(iter(found)) if found and max(found.values()) >= .3 else ""
 
 # %% ../../nbs/persona/03_needs.ipynb #2fb359e5
-import re
-from collections import defaultdict
-from collections.abc import Sequence
-
-from ..core import Passage
-from ..answering.parts import source_of
 from ..korean.particles import has_final
 from .facets import Askable
-from .facets import Facet
-from .facets import listed, owned, phrase, stands_alone
+from .facets import listed, owned, phrase
 
 # %% ../../nbs/persona/03_needs.ipynb #0df4db9e
 _TYPE = {"procedure": "절차 질문", "document": "절차 질문", "place": "절차 질문", "remedy": "절차 질문", "eligibility": "자격 확인"}
@@ -462,14 +452,7 @@ def _versus(a:Article, b:Article, x, y, places:dict) -> Askable:
         difficulties=("medium", "hard"), types=("비교 질문",), regulation=a.regulation, family=a.family)
 
 # %% ../../nbs/persona/03_needs.ipynb #68acf2d0
-import re
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from ..core import Passage
-from .facets import Askable
-from .facets import owned, stands_alone
 
 # %% ../../nbs/persona/03_needs.ipynb #ce91d67c
 @dataclass(frozen=True, slots=True)
@@ -576,12 +559,8 @@ def far_needs(passages:Sequence[Passage]) -> list[Askable]:
     ]
 
 # %% ../../nbs/persona/03_needs.ipynb #315331ca
-from dataclasses import dataclass
-from functools import lru_cache
-
 import numpy as np
 
-from .facets import Askable
 from ..knowledge.rewriter import shared_rewriter
 
 # %% ../../nbs/persona/03_needs.ipynb #6cc69ed0
@@ -620,11 +599,8 @@ def lay_words(askable:Askable, *, k:int=MOST_LAY) -> tuple[LayWord, ...]:
     return tuple(found.values())
 
 # %% ../../nbs/persona/03_needs.ipynb #d7fdbf88
-from collections.abc import Sequence
-from functools import lru_cache
-
-from ..core import ConfigError, Passage, content_hash
-from .facets import KINDS, Askable
+from ..core import ConfigError, content_hash
+from .facets import KINDS
 
 _all_ = ["Askable", "KINDS", "LayWord", "lay_words"]
 

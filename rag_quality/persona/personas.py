@@ -110,11 +110,8 @@ def persona_of(name:"str|Persona") -> Persona:
     return name if isinstance(name, Persona) else PersonaGenerator().find(name)
 
 # %% ../../nbs/persona/01_personas.ipynb #b4c1d201
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 from ..answering.answers import Answer
-from ..core import ConfigError, DataError
+from ..core import DataError
 
 # %% ../../nbs/persona/01_personas.ipynb #310cfd75
 DIFFICULTIES = {"easy": "쉬움", "medium": "중간", "hard": "어려움"}

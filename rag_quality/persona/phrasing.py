@@ -214,14 +214,11 @@ def revoice(text:str, voice:str, rng:random.Random) -> str:
     return "".join(out)
 
 # %% ../../nbs/persona/04_phrasing.ipynb #ddba2a58
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-
 from ..knowledge.bank import Lay, Need, load_bank
-from ..korean.formality import query_tokens
 from ..korean import content_morphemes
 from ..knowledge.questions import asked_for
 from ..knowledge.rewriter import shared_rewriter
@@ -395,13 +392,7 @@ def lay_names(formal:str, matter:str, personas:Iterable[str]=()    # () : anybod
     return tuple((a, b, p) for (a, b), p in found.items())
 
 # %% ../../nbs/persona/04_phrasing.ipynb #363ea073
-import random
-import re
-from dataclasses import dataclass
-from functools import lru_cache
-
 from ..core import load_config
-from ..korean.formality import query_tokens
 from .facets import Askable
 from .personas import Persona
 
@@ -520,11 +511,6 @@ def name_of(askable:Askable, persona:Persona, difficulty:str, rng:random.Random,
         got[0], (), act_with(got[0] if not got[0].endswith("거") else plain), f"everyday: {got[1]}" if got[1] else "")
 
 # %% ../../nbs/persona/04_phrasing.ipynb #b217a50f
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from ..core import ConfigError
 from ..knowledge.questions import CONTEXTS
 
 # %% ../../nbs/persona/04_phrasing.ipynb #ad05b738

@@ -278,14 +278,12 @@ def actionability(needed:str, answer:str, facts:str="") -> Share:
 
 # %% ../../nbs/persona/14_quality.ipynb #1f2ff3b6
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..answering.answers import Answer, as_answer
 from ..faithfulness.sources import read_sources
-from ..core import ConfigError, log, nfc
+from ..core import ConfigError, log
 from ..faithfulness.evasive import unsupported_evasions
-from ..faithfulness.comparison import place_of
-from .fact_check import Rulebook
 from .fact_check import FactReport
 from .personas import PersonaQuery
 from ..claims.splitting import split_claims

@@ -146,16 +146,11 @@ def suiting(slot:Slot, order:Sequence[Askable], used:Collection[str], group:str=
                 yield a
 
 # %% ../../nbs/persona/06_queries.ipynb #cdd8c4df
-import re
-from collections.abc import Sequence
-
 from ..core import LLMError, MissingExtra, nfc
 from ..query_expansion.llm import why_refused
 from ..grading.rewrite import fenced_turn
 from ..llm.errors import mask_secrets
-from .facets import Askable
-from .personas import VOICES, Persona
-from .personas import DIFFICULTIES
+from .personas import VOICES
 
 # %% ../../nbs/persona/06_queries.ipynb #468af2a5
 PROMPT = {
@@ -246,11 +241,7 @@ def ask_wordings(
     return good, bad, method
 
 # %% ../../nbs/persona/06_queries.ipynb #c771585f
-import random
-
 from ..korean.particles import has_final
-from .facets import Askable
-from .personas import Persona
 from .personas import Intent3
 
 # %% ../../nbs/persona/06_queries.ipynb #2fd19d77
@@ -294,14 +285,12 @@ def intent_of(askable:Askable, persona:Persona, rng:random.Random) -> Intent3:
         asked, f"{who}, {why}".lstrip(", "), do + (f"; 이어서 {askable.other}도 챙긴다" if askable.kind == "joined" else ""))
 
 # %% ../../nbs/persona/06_queries.ipynb #52efbf30
-import json, logging, random, re
-from collections.abc import Iterable, Sequence
+import json, logging
+from collections.abc import Iterable
 from pathlib import Path
 
-from ..core import ConfigError, nfc
-from .facets import Askable
 from .needs import askables
-from .personas import Persona, PersonaGenerator, persona_of
+from .personas import persona_of
 from .personas import PersonaQuery
 from .wording import wording
 

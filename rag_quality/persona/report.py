@@ -286,11 +286,10 @@ def compare_sessions(data:SessionData, other:SessionData) -> SessionComparison:
 # %% ../../nbs/persona/22_report.ipynb #6782ab5a
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..core import atomic_write
-from ..metrics import Interval, number, signed
-from .personas import DIFFICULTIES, ERRORS, FOLLOW_UPS
+from ..metrics import number, signed
+from .personas import ERRORS, FOLLOW_UPS
 
 # %% ../../nbs/persona/22_report.ipynb #cc7e81b6
 def cell(value:object,      # text, a number, a bool or None

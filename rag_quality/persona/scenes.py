@@ -80,12 +80,6 @@ def abstains(answer:str) -> bool:
     return "abstention" in kinds and "claim" not in kinds
 
 # %% ../../nbs/persona/11_scenes.ipynb #d0645b95
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-
-from ..core import nfc
 from ..korean.formality import tokens
 
 # %% ../../nbs/persona/11_scenes.ipynb #7eafad6f

@@ -109,23 +109,19 @@ class Examiner:
 # %% ../../nbs/persona/00_session.ipynb #799f9b70
 import queue, threading
 from collections import deque
-from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 
 from ..experiment.components import OwnPipeline
 from ..core import log, progress
 from ..encoders.kiwi import kept_tokens
 from .components import ComponentAnalyzer
 from .personas import persona_of
-from .personas import Dialogue, Exchange, PersonaQuery
+from .personas import Dialogue
 from .simulator import MultiTurnSimulator
-from .store import SessionStore
 from .targets import Breaker
 from .wording import reworded
 from ..core.workers import Worker
-from ..core.wall import Wall
 
 # %% ../../nbs/persona/00_session.ipynb #9faa48a4
 class Rounds:

@@ -117,16 +117,15 @@ def footholds(answer:str) -> Footholds:
         claims[0])
 
 # %% ../../nbs/persona/12_simulator.ipynb #d2d9eac5
-import random, re
+import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..knowledge.contextualize import matter_words
 from ..core import ConfigError, Passage
 from ..answering.fallback import question_of
 from ..korean.formality import query_tokens
 from ..korean.particles import with_josa
-from .scenes import conditions
 from .personas import FOLLOW_UPS, PersonaQuery
 
 # %% ../../nbs/persona/12_simulator.ipynb #6d1c5b80
@@ -455,20 +454,19 @@ def after_break(
     ]
 
 # %% ../../nbs/persona/12_simulator.ipynb #0cb5beae
-import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 from ..claims import align
-from ..core import ConfigError, LLMError, Passage, nfc
+from ..core import LLMError
 from ..answering.fallback import hits_of
 from .context import ContextCheck, check_context, check_turn
 from .scenes import asker, in_force
 from .context import topic_features
 from .scenes import Scene, abstains
 from .context import asked_again, forgotten, mistaken
-from .personas import Dialogue, Exchange, PersonaQuery, Turn
+from .personas import Dialogue, Exchange, Turn
 from ..knowledge.questions import asked_for
 
 _all_ = ["ContextCheck", "check_context"]

@@ -105,7 +105,7 @@ def mask_personal(text:str) -> str:
     return "".join([*out, text[at:]])
 
 # %% ../../nbs/persona/21_store.ipynb #d4633653
-import json, math, os, re
+import json, math, os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -240,12 +240,11 @@ def without_times(value):
     return [without_times(v) for v in value] if isinstance(value, list) else value
 
 # %% ../../nbs/persona/21_store.ipynb #aa2c6d33
-import itertools, json, os, re, threading, time
-from collections.abc import Callable, Mapping
+import itertools, threading, time
+from collections.abc import Callable
 from datetime import datetime, timezone
-from pathlib import Path
 
-from ..core import ConfigError, DataError, atomic_write, content_hash, log, nfc
+from ..core import DataError, content_hash
 from .personas import Exchange
 
 # %% ../../nbs/persona/21_store.ipynb #56f6d8d8

@@ -205,20 +205,16 @@ def missing_entries(
     return sorted(out, key=lambda m: (LEVELS.index(m.evidence), -m.p, m.key, m.formal))
 
 # %% ../../nbs/persona/20_suggestions.ipynb #7e0e8496
-import difflib, json, re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import difflib, re
+from dataclasses import field, replace
 from importlib.resources import files
 from pathlib import Path
 
 from ..knowledge import shared_synonyms
-from ..core import ConfigError, Passage, Query, bundle_path
+from ..core import Query, bundle_path
 from ..data import Collection
 from .patches import apply_patch, config_diff, current, read_json
-from .personas import PersonaQuery
 from ..knowledge.topics import find_topics
-from ..knowledge.synonyms import Synonyms, lay_words
 from ..weights.tuning import score_queries
 from ..weights.rules import WeightRule, read_rules
 

@@ -255,18 +255,16 @@ def ask_many(
         r in enumerate(rows)]
 
 # %% ../../nbs/persona/07_targets.ipynb #e980b87d
-import asyncio, inspect, json, os, secrets, threading
-from collections.abc import Callable, Mapping, Sequence
+import asyncio, inspect, json, os, secrets
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 from urllib.parse import urlencode, urlsplit
 
-from ..answering.answers import Answer
-from ..core import ConfigError, log
+from ..core import log
 from .wire import check_mapping, dig, fill, load_mapping, resolve, slots
-from .wire import answer_of, chat_answer, described, source_of
-from .wire import TargetFault, check_status, fetch, legal_url
+from .wire import chat_answer, described, source_of
+from .wire import check_status, fetch, legal_url
 
 # %% ../../nbs/persona/07_targets.ipynb #dd6a071d
 _all_ = ["ask", "ask_many", "Breaker", "TargetFault", "load_mapping"]

@@ -280,13 +280,11 @@ def fetch(url:str, data:object=None, *,                      # what is sent as J
         watch.timer.cancel()
 
 # %% ../../nbs/persona/09_wire.ipynb #f5ff8f15
-import json, os, re
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from urllib.parse import quote
 
-from ..core import ConfigError, load_config
-from ..llm.errors import mask_secrets
+from ..core import load_config
 
 # %% ../../nbs/persona/09_wire.ipynb #21b2e838
 _STEP = re.compile(r"\[(\d*|\*)\]|\[['\"]([^'\"]+)['\"]\]|([^.\[\]]+)")
@@ -440,8 +438,7 @@ def load_mapping(path:str|os.PathLike) -> dict:
     return check_mapping(load_config("mapping", path), Path(path).name)
 
 # %% ../../nbs/persona/09_wire.ipynb #8a8c789d
-import json, re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from ..answering.answers import Answer
 from ..claims.citing import find_citations

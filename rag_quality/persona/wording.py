@@ -113,8 +113,6 @@ def punctuated(text:str, rng:random.Random, *, question:float,   # share of ques
     return text
 
 # %% ../../nbs/persona/05_wording.ipynb #2f67bf59
-import random
-import re
 from dataclasses import dataclass
 
 from ..korean.conjugation import lexeme

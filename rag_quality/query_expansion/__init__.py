@@ -22,14 +22,8 @@ from ..core import ConfigError, Passage, Run
 from .offline import Feedback, FeedbackIndex, feedback_terms
 from .fusion import ExpansionFusion, RegulationEvidence, regulation_of, weighted_texts
 from .offline import Composed, compose_article
-from rag_quality.query_expansion.llm import (
-    Asked,
-    ask_expansion,
-    check_count,
-    check_query,
-    expansion_prompt,
-    why_refused,
-)
+from rag_quality.query_expansion.llm import (Asked, ask_expansion, check_count, check_query, expansion_prompt,
+    why_refused)
 from .offline import facet_terms, source_terms, topic_words, variant_queries
 from ..korean.formality import detect_formality
 from .rerank import CrossEncoderReranker, rerank

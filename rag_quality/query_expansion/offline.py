@@ -91,10 +91,9 @@ def variant_queries(query:str, n:int=3, *, terms:Mapping[str, float]|None=None) 
 
 # %% ../../nbs/query_expansion/02_offline.ipynb #6a0741a1
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from ..core import ConfigError, Passage
+from ..core import Passage
 from ..retrieval import BM25Index
 from ..claims.splitting import find_instructions
 from ..encoders.kiwi import corpus_tokens
@@ -155,13 +154,8 @@ def feedback_terms(query:"str|Mapping[str, float]",       # a text, or words wit
     return Feedback(bag, new, (f"처음 찾은 조문 {len(found)}개에서 낱말 {len(new)}개: {', '.join(new[:5])}",))
 
 # %% ../../nbs/query_expansion/02_offline.ipynb #21bce129
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from ..core import ConfigError, Passage, nfc
-from ..relevance.evidence import ASPECTS, asked, held
-from ..retrieval import BM25Index
-from ..claims.splitting import find_instructions, split_sentences
+from ..relevance.evidence import held
+from ..claims.splitting import split_sentences
 
 # %% ../../nbs/query_expansion/02_offline.ipynb #ccebea18
 LONGEST, ASKED = 400, .2      # characters of a sentence; what it adds to say what is asked for

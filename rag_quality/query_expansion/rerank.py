@@ -14,16 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from ..core import ConfigError, Passage, nfc
-from rag_quality.encoders.neural import (
-    TOKENIZERS,
-    WEIGHTS,
-    _download,
-    _have,
-    check_device,
-    pick_device,
-    quiet_import,
-    quiet_loading,
-)
+from rag_quality.encoders.neural import (TOKENIZERS, WEIGHTS, _download, _have, check_device, pick_device, quiet_import,
+    quiet_loading)
 from ..relevance import RelevanceScorer
 
 # %% ../../nbs/query_expansion/03_rerank.ipynb #a0125fe5

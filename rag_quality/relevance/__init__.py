@@ -13,15 +13,8 @@ import numpy as np
 
 from ..core import ConfigError, Passage, load_config, nfc
 from ..korean.formality import detect_formality
-from rag_quality.relevance.evidence import (
-    ASPECTS,
-    CONTEXT_FEATURES,
-    PASSAGE_FEATURES,
-    Evidence,
-    absent_share,
-    context_evidence,
-    passage_evidence,
-)
+from .evidence import (ASPECTS, CONTEXT_FEATURES, PASSAGE_FEATURES, Evidence, absent_share,
+    context_evidence, passage_evidence)
 from .words import CollectionWords, Words, plain_weights, title_and_body, words_of
 
 # %% ../../nbs/09_relevance.ipynb #2e003ec5

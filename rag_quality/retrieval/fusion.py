@@ -177,12 +177,8 @@ def register_weights(
     return weights_for
 
 # %% ../../nbs/retrieval/02_fusion.ipynb #e21a9cda
-from collections.abc import Callable
-
-import numpy as np
-
 from .exact import check_k, exact_scores
-from . import BM25Index, VectorStore, top_hits
+from . import BM25Index, VectorStore
 
 # %% ../../nbs/retrieval/02_fusion.ipynb #35ca9ecd
 class IndexedHybrid(HybridRetriever):

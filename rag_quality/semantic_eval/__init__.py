@@ -13,13 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.semantic_eval.calibration import (
-    Calibration,
-    calibration_pairs,
-    evidence,
-    fit_calibration,
-    load_calibration,
-)
+from rag_quality.semantic_eval.calibration import (Calibration, calibration_pairs, evidence, fit_calibration,
+    load_calibration)
 from ..claims import Difference, compare
 from ..core import ConfigError, load_config, log, nfc, save_config
 from ..encoders import Encoder, load_encoder

@@ -148,19 +148,15 @@ def score_queries(
         {q.query_id: str(q.metadata.get("pair", q.query_id)) for q in queries}, features, curves, rrf)
 
 # %% ../../nbs/weights/01_tuning.ipynb #ff4b4acd
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date as _date
 from itertools import product
 from pathlib import Path
 
-import numpy as np
-
-from ..core import ConfigError, load_config, log, save_config
-from ..data import Collection
-from ..retrieval.fusion import NORMALIZATIONS
+from ..core import load_config, log, save_config
 from ..metrics import Comparison, Interval, Scores, compare, holm, interval, number, signed
-from .rules import WeightRule, packaged_weights, read_rules
+from .rules import packaged_weights, read_rules
 
 # %% ../../nbs/weights/01_tuning.ipynb #e9cc6dfa
 RAMPS = ((0.1, 0.3), (0.2, 0.4), (0.3, 0.5), (0.4, 0.6), (0.2, 0.6), (0.3, 0.9))      # of coverage
