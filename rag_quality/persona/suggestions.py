@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['PRIOR', 'ROUNDS', 'OVERLAP', 'LEVELS', 'LEAST', 'FLOOR', 'TYPES', 'STATUSES', 'LARGE', 'EVIDENCE', 'STEP', 'GAIN',
-           'RULES', 'WORDS', 'Wording', 'read_wordings', 'associate', 'likely_needs', 'Missing', 'missing_entries',
-           'Measured', 'Suggestion', 'drafted', 'config_file', 'synonym_suggestions', 'weight_suggestions',
-           'hyde_suggestions', 'mapping_suggestions', 'intent_suggestions', 'prompt_suggestions', 'code_suggestions',
-           'plan']
+           'RULES', 'WORDS', 'Wording', 'read_wordings', 'associate', 'likely_needs', 'Missing', 'learnt',
+           'missing_entries', 'Measured', 'Suggestion', 'drafted', 'config_file', 'synonym_suggestions',
+           'weight_suggestions', 'hyde_suggestions', 'mapping_suggestions', 'intent_suggestions', 'prompt_suggestions',
+           'code_suggestions', 'plan']
 
 # %% ../../nbs/persona/20_suggestions.ipynb #1e5ec668
 import json
@@ -144,7 +144,7 @@ class Missing:
 
 # %% ../../nbs/persona/20_suggestions.ipynb #b5465e39
 @lru_cache(maxsize=2)
-def _learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
+def learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
     """(need -> lay words, lay word -> what it may stand for) of a bank; kept in the cache, since reading the bank takes
     seconds."""
     key = content_hash(
@@ -155,7 +155,7 @@ def _learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
     for w in wordings:
         words.setdefault(w.need, {}).update(dict.fromkeys(w.keys))
     means = {
-        k: {t: (p, n) for t, (p, n) in v.items() if p >= FLOOR and p*(n + PRIOR) >= LEAST and len(t) > 1} for k,
+        k: {t: (round(p, 4), n) for t, (p, n) in v.items() if p >= FLOOR and p*(n + PRIOR) >= LEAST and len(t) > 1} for k,
         v in associate(wordings).items()}
     out = {k: list(v) for k, v in words.items()}, {k: v for k, v in means.items() if v}
     cache_save("wordings", key, {"json": np.frombuffer(json.dumps(out, ensure_ascii=False).encode(), np.uint8)})
@@ -191,7 +191,7 @@ def missing_entries(
         raise ConfigError("답하는 조문이 없는 질문이 섞여 있습니다. answerable인 질문만 주세요.")
     passages = {p.doc_id: p for p in passages}
     r = rewriter or shared_rewriter()
-    by, means = _learnt(tuple(r.needs))
+    by, means = learnt(tuple(r.needs))
     asked, used = _asked(failed, others if failed else (), by, passages, r), {
         w for text in corpus_tokens([p.full_text for p in passages.values()], r._index.tokenizer) for w in text
     }
