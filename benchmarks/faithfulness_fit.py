@@ -19,7 +19,7 @@ from rag_quality.semantic_eval.calibration import contrast_pairs
 from rag_quality.benchmark.data import load_chatbot_answers, segment_at
 from rag_quality.core import load_config, nfc, save_config
 from rag_quality.metrics import auroc
-from rag_quality.faithfulness.model import SHORT, THRESHOLD, limits
+from rag_quality.faithfulness.model import THRESHOLD, limits
 from rag_quality.faithfulness.claims import checked_claims
 from rag_quality.faithfulness.context import read_source
 
@@ -29,7 +29,7 @@ FOLDS, CUT, WEIGHT, HANBIT, CHATBOT, SEEDS, RATE, STRENGTH = 9, -.1, .15, .06, .
 
 def bounds(f, source) -> tuple[float, float]:
     "The least and the most log odds that the rules leave a claim, whatever the model says: what is measured is what is shipped."
-    return tuple(CUT + float(np.log(p/(1-p) + 1e-9) - np.log(THRESHOLD/(1-THRESHOLD))) if p < 1 else 99. for p in limits(f, short=len(source.sents) <= SHORT))
+    return tuple(CUT + float(np.log(p/(1-p) + 1e-9) - np.log(THRESHOLD/(1-THRESHOLD))) if p < 1 else 99. for p in limits(f))
 
 def regs_claims(folder:Path) -> list[dict]:
     "Every claim of the answers of the needs: its signs, and whether it stands in the false span."
