@@ -68,7 +68,7 @@ PLANTS = {
     "validator:llm": ("check:models", "faithfulness:join_llm"),
     **{f"validator:{name}": ("check", f"faithfulness.claims:{name}") for name in (
         "copied", "cite_signs", "number_signs", "name_signs", "mark_signs", "talk_signs", "state_signs", "bound_numbers", "bound_clauses", "elsewhere_signs", "fault_signs", "compare",
-        "absent_contacts", "other_row", "other_sentence", "other_limit", "other_frequency", "denied_exception", "other_role", "dropped_signs")},
+        "absent_contacts", "other_row", "other_role", "dropped_signs")},
     "wording": ("test", "persona.queries:wording"),
     "llm_wording": ("test:llm", "persona.queries:ask_wordings"),
     "ask": ("test", "persona.session:ask"),
@@ -102,11 +102,11 @@ def named_steps() -> tuple[set[str], set[str]]:
         source = path.read_text(encoding="utf8")
         if "wall import" not in source: continue
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple) and "tries(of" in ast.unparse(node): found |= {f"validator:{x.elts[0].id}" for x in node.iter.elts}
+            if isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple) and "tries(of" in ast.unparse(node): found |= {f"validator:{x.elts[0].id.lstrip('_')}" for x in node.iter.elts}
             if not isinstance(node, ast.Call) or not node.args: continue
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
             first = node.args[0]
-            if called == "tries" and isinstance(first, ast.Name) and first.id != "of": found.add(f"validator:{first.id}"); continue
+            if called == "tries" and isinstance(first, ast.Name) and first.id != "of": found.add(f"validator:{first.id.lstrip('_')}"); continue
             if called == "part" and isinstance(first, ast.Constant) and module == "faithfulness": found.add(f"validator:{first.value}"); continue
             if called not in ("attempt", "failure_of", "wall", "note", "_ours"): continue
             if isinstance(first, ast.Constant) and isinstance(first.value, str): found.add(first.value)
@@ -138,6 +138,7 @@ def planted(target:str, instead=None):
     "The package with this function broken."
     module, _, path = target.partition(":"); *owners, name = path.split("."); owner = import_module(f"rag_quality.{module}")
     for o in owners: owner = getattr(owner, o)
+    if not hasattr(owner, name): name = f"_{name}"                     # of its own folder only
     own, was = name in owner.__dict__, owner.__dict__.get(name)        # a method may be inherited
     if not own: getattr(owner, name)                                   # there it must be
     forget()

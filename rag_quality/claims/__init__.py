@@ -13,28 +13,28 @@ from functools import lru_cache
 import numpy as np
 
 from ..core import ConfigError
-from rag_quality.claims.differences import (Difference, citation_differences, clause_context, quantity_differences,
-    side_differences)
-from .differences import inclusion_differences, proviso_differences, scope_differences
+from rag_quality.claims.differences import (Difference, _citation_differences, _clause_context, _quantity_differences,
+    _side_differences)
+from .differences import _inclusion_differences, _proviso_differences, _scope_differences
 from ..korean import nfc
 from .quantities import same_quantity
 from .reading import Reading, match, read
-from .differences import state_differences
-from rag_quality.claims.differences import (name_differences, role_differences, substitution_differences,
-    word_differences)
+from .differences import _state_differences
+from rag_quality.claims.differences import (_name_differences, _role_differences, _substitution_differences,
+    _word_differences)
 from .splitting import split_sentences
 
 # %% ../../nbs/07_claims.ipynb #fb403896
 def _differences(a:Reading, b:Reading) -> list[Difference]:
     "Every way in which two readings can't both be right."
     m = match(a, b)
-    context = clause_context(a, b, m)
-    wide = clause_context(a, b, m, quantities=True) if a.quantities and b.quantities else context
+    context = _clause_context(a, b, m)
+    wide = _clause_context(a, b, m, quantities=True) if a.quantities and b.quantities else context
     found = [
-        *quantity_differences(a, b, m, context), *citation_differences(a, b, m), *side_differences(a, b),
-        *state_differences(a, b, m, wide, context), *scope_differences(a, b, m, context),
-        *word_differences(a, b, m, context), *name_differences(a, b, m, context), *role_differences(a, b, m),
-        *inclusion_differences(a, b, m, wide), *substitution_differences(a, b, m)]
+        *_quantity_differences(a, b, m, context), *_citation_differences(a, b, m), *_side_differences(a, b),
+        *_state_differences(a, b, m, wide, context), *_scope_differences(a, b, m, context),
+        *_word_differences(a, b, m, context), *_name_differences(a, b, m, context), *_role_differences(a, b, m),
+        *_inclusion_differences(a, b, m, wide), *_substitution_differences(a, b, m)]
     return list({(d.kind, d.ours, d.theirs): d for d in found}.values())
 
 def _pieces(text:str) -> list[str]:
@@ -77,7 +77,7 @@ def _compare(answer:str, expected:str) -> tuple[Difference, ...]:
         and len(theirs) <= 3
         and len(a.units) + len(b.units) <= SHORT
     ):
-        return tuple(_differences(a, b) or proviso_differences(a, b, match(a, b)))
+        return tuple(_differences(a, b) or _proviso_differences(a, b, match(a, b)))
     windows = [read(w) for w in _windows(expected)]
     gist = np.array([_gist(w) for w in windows])
     found = {}

@@ -62,13 +62,13 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(prog="rag-quality", description="한국어 RAG의 품질을 재고, 까닭을 알고, 고치고, 고쳤음을 보입니다.")
     top.add_argument("--version", action="version", version=f"rag-quality {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
-    cli_measure.add(commands)
-    cli_explain.add(commands)
-    cli_ask.add(commands)
-    cli_judge.add(commands)
-    cli_test.add(commands)
-    cli_tune.add(commands)
-    cli_benchmark.add(commands)
+    cli_measure._add(commands)
+    cli_explain._add(commands)
+    cli_ask._add(commands)
+    cli_judge._add(commands)
+    cli_test._add(commands)
+    cli_tune._add(commands)
+    cli_benchmark._add(commands)
     return top
 
 # %% ../../nbs/90_cli.ipynb #ce7344f5

@@ -15,9 +15,9 @@ from .citations import ground_citations
 from ..core import ConfigError, Passage
 from .filter import HallucinationFilter
 from ..claims.splitting import Claim, split_claims
-from .claims import MOST
+from .claims import _MOST
 from .model import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
-from .entailment import join_entailment, join_llm, load_entailment
+from .entailment import _join_entailment, _join_llm, load_entailment
 from .context import read_source
 from ..core.wall import Failure, attempt, failure_of
 
@@ -40,7 +40,7 @@ class FaithfulnessValidationResult:
     threshold: float = .6
     reason: str = ""
     method: str = "rules"          # with what was joined: "rules+nli", "rules+llm:<model>"
-    # what no verdict is on: greetings, headings, advice, what has nothing to compare, 'late' ones (beyond `MOST`
+    # what no verdict is on: greetings, headings, advice, what has nothing to compare, 'late' ones (beyond `_MOST`
     # claims), 'failed' ones (the check raised)
     unchecked: tuple[Claim, ...] = ()
     # parts of the check that raised; the rest of it was done
@@ -120,13 +120,13 @@ class FaithfulnessValidator:
                 lost += [(True, failure_of("validator:claims", e))]
         if claims and self.entailment:
             claims, why = part(
-                "entailment", join_entailment, claims, self.entailment, texts,
+                "entailment", _join_entailment, claims, self.entailment, texts,
                 otherwise=(claims, "NLI 모델의 판정을 잇지 못했습니다."))
             notes += [why]
             method += "" if why else "+nli"
         if claims and self.llm:
             claims, why = part(
-                "llm", join_llm, claims, self.llm, texts, prompts=self.prompts,
+                "llm", _join_llm, claims, self.llm, texts, prompts=self.prompts,
                 otherwise=(claims, "LLM의 판정을 잇지 못했습니다."))
             notes += [why]
             method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
@@ -144,7 +144,7 @@ def _result(claims, flags, pieces, threshold, notes, method, have, lost=()) -> F
     kinds, told = {p.kind for p in pieces}, {c.start for c in claims}
     abstained = "abstention" in kinds and not claims and "claim" not in kinds
     unchecked = tuple(p for p in pieces if p.start not in told and p.kind not in ("citation", "instruction"))
-    if claims and sum(p.kind == "claim" for p in pieces) > MOST:
+    if claims and sum(p.kind == "claim" for p in pieces) > _MOST:
         unchecked = tuple(
             replace(p, kind="late") if p.kind == "claim" and p.start > max(told) else p for p in unchecked
         )
@@ -173,7 +173,7 @@ def _result(claims, flags, pieces, threshold, notes, method, have, lost=()) -> F
             + (f" {reason}" if claims else "")
         )
     if late:
-        reason += f" 답이 너무 길어 뒤의 주장 {late}개는 보지 않았습니다(주장 {MOST}개까지 봅니다). 나누어 주세요."
+        reason += f" 답이 너무 길어 뒤의 주장 {late}개는 보지 않았습니다(주장 {_MOST}개까지 봅니다). 나누어 주세요."
     ok = abstained or score is not None and score >= threshold and not against and not late and not untold
     return FaithfulnessValidationResult(
         None if score is None else round(score, 4), bool(ok), good, bad, _suggestion(claims, flags),

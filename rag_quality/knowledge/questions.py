@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ..core import ConfigError, nfc
 from ..korean.formality import detect_formality, query_tokens
-from .topics import Softmax, query_model, query_words
+from .topics import Softmax, _query_model, _query_words
 from ..korean.wh import find_wh
 
 # %% ../../nbs/knowledge/03_questions.ipynb #900f2f1a
@@ -51,7 +51,7 @@ _ALLOWED = re.compile(r"(?:되|돼|된|될|가능|괜찮|해당|받을 ?수|할 
 def asked_for(text:str) -> list[tuple[str, str]]:
     "(context, the word that says so), the clearest first; [] where nothing is heard."
     toks = query_tokens(text)
-    words = query_words(text, toks)
+    words = _query_words(text, toks)
     found = {}
     def hear(context, word, value):
         found[context] = max(found.get(context, (0, "")), (value, word))
@@ -114,7 +114,7 @@ _ENDS = frozenset("나요 ᆫ가요 는가요 은가요 ᆯ까요 을까요 나 
 def type_signs(text:str) -> dict[str, str]:
     "sign of a kind of query -> what shows it."
     toks = query_tokens(text)
-    words, whs = query_words(text, toks), find_wh(toks, 0, len(toks))
+    words, whs = _query_words(text, toks), find_wh(toks, 0, len(toks))
     signs = {}
     def see(name, what):
         signs.setdefault(name, what)
@@ -191,7 +191,7 @@ class QueryType:
 
 @lru_cache(maxsize=1)
 def _model() -> Softmax:
-    return query_model("query_type")
+    return _query_model("query_type")
 
 _CONTENT = frozenset("NNG NNP NNB NR NP VV VA XR MAG SL IC MM".split())
 def type_features(text:str) -> tuple[list[str], dict[str, str]]:
@@ -311,7 +311,7 @@ def persona_signs(text:str) -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _persona() -> Softmax:
-    return query_model("persona")
+    return _query_model("persona")
 SURE = .3      # a persona that is less probable is not told
 
 def persona_features(text:str) -> list[str]:

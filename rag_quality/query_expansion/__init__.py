@@ -20,9 +20,9 @@ import numpy as np
 
 from ..core import ConfigError, Passage, Run
 from .offline import Feedback, FeedbackIndex, feedback_terms
-from .fusion import ExpansionFusion, RegulationEvidence, regulation_of, weighted_texts
+from .fusion import ExpansionFusion, RegulationEvidence, regulation_of, _weighted_texts
 from .offline import Composed, compose_article
-from rag_quality.query_expansion.llm import (Asked, ask_expansion, check_count, check_query, expansion_prompt,
+from rag_quality.query_expansion.llm import (Asked, ask_expansion, _check_count, _check_query, expansion_prompt,
     why_refused)
 from .offline import facet_terms, source_terms, topic_words, variant_queries
 from ..korean.formality import detect_formality
@@ -70,7 +70,7 @@ def expand_query_with_synonyms(query:str, llm=None, *,            # None: offlin
                                n:int=3, prompts=None) -> Expanded:
     """The query with synonyms and related terms: a model's, else those of `sources`, else (for a colloquial query) the
     names of what it asks for."""
-    query, n, reasons = check_query(query), check_count(n), ()
+    query, n, reasons = _check_query(query), _check_count(n), ()
     weights: dict[str, float] = {}
     method = "rules"
     if llm is not None:
@@ -101,7 +101,7 @@ def generate_rewritten_queries(
     query:str, llm=None, *, num_queries:int=3, sources:Iterable[Callable]=(), temperature:float=.5, prompts=None
 ) -> Rewritten:
     "The query and up to `num_queries` others from different angles: a model's, else offline variants."
-    query, num_queries, reasons = check_query(query), check_count(num_queries, "num_queries"), ()
+    query, num_queries, reasons = _check_query(query), _check_count(num_queries, "num_queries"), ()
     if llm is not None:
         asked = ask_expansion(
             _service(llm), "multi_query", query, num_queries, temperature=temperature, prompts=prompts)
@@ -133,7 +133,7 @@ def generate_hypothetical_document(
     query:str, llm=None, *, compose:Callable[[str], Composed]|None=None, temperature:float=.4, prompts=None
 ) -> Hypothetical:
     "A model's hypothetical article, else the one that `compose` makes, else none."
-    query, reasons = check_query(query), ()
+    query, reasons = _check_query(query), ()
     if llm is not None:
         asked = ask_expansion(_service(llm), "hyde", query, 1, temperature=temperature, prompts=prompts)
         reasons = asked.reasons
@@ -210,7 +210,7 @@ def hyde_stage(
     own = (0. if made.method.startswith("llm") else 1.) if own is None else own
     vector = np.array([1., own]) @ np.asarray(encoder.encode([made.text, query]), float) if made.text else np.zeros(1)
     if not vector.any():
-        return Staged(vector_store.search(check_query(query), k), (query,), made.reasons, made.method)
+        return Staged(vector_store.search(_check_query(query), k), (query,), made.reasons, made.method)
     return Staged(
         vector_store.search_by_embedding((vector/np.linalg.norm(vector)).astype(np.float32), k),
         (made.text, *([query] if own else [])), made.reasons, made.method)
@@ -275,7 +275,7 @@ class ExpandingRetriever:
         if not made.texts:
             return Staged(self.base.search(query, k), (query,), (*made.reasons, "쓸 글이 없어 LLM 없는 길로 찾음"))
         return Staged(
-            self.fusion.search(query, made.texts, k), tuple(t for t, _ in weighted_texts(query, made.texts)),
+            self.fusion.search(query, made.texts, k), tuple(t for t, _ in _weighted_texts(query, made.texts)),
             made.reasons, made.method)
 
     def search(self, query:str, k:int=10) -> list[tuple[str, float]]:

@@ -17,7 +17,7 @@ from ..korean.formality import Formality, detect_formality
 from .curve import best_fusion_weight, weight_curve
 from ..korean import KiwiTokenizer
 from .tuning import save_tuned, tune
-from .rules import QueryFeatures, WeightRule, check_pair, read_rules
+from .rules import QueryFeatures, WeightRule, _check_pair, read_rules
 
 _all_ = ["best_fusion_weight", "weight_curve", "tune", "save_tuned"]
 
@@ -86,7 +86,7 @@ class HybridWeightOptimizer:
         book = read_rules(config)
         own = isinstance(profile, WeightRule)
         self.rule, self.profile = (profile, "own") if own else (book.rule(profile), profile or book.profile)
-        self.override = check_pair(override, "override") if override is not None else book.override
+        self.override = _check_pair(override, "override") if override is not None else book.override
         self._override_source = "override:argument" if override is not None else "override:config"
         self.coverage_of, self.log = coverage_of, DecisionLog(record)
         self._tokens = KiwiTokenizer() if self.rule.length else None
@@ -113,7 +113,7 @@ class HybridWeightOptimizer:
     def weights_for(self, query:str, *, override:"tuple[float, float]|None"=None) -> WeightDecision:
         "The weights of one query."
         f = detect_formality(query)
-        fixed = check_pair(override, "override") if override is not None else self.override
+        fixed = _check_pair(override, "override") if override is not None else self.override
         if fixed is None:
             v, why = self._decide(query, f)
             decision = WeightDecision(round(1 - v, 6), v, f, why, f"profile:{self.profile}")
@@ -136,4 +136,4 @@ def parse_weights(text:"str|None",     # "spec", "tuned", "smooth", another prof
         pair = tuple(float(x) for x in text.split("/"))
     except ValueError:
         raise ConfigError(f"--weights {text}: 프로필의 이름이나 0.3/0.7(BM25/벡터)처럼 주세요.") from None
-    return HybridWeightOptimizer(override=check_pair(pair, "--weights"), **more)
+    return HybridWeightOptimizer(override=_check_pair(pair, "--weights"), **more)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TIE', 'RankMeasure', 'rank_measure', 'differences', 'ranks_over', 'normalization_name', 'check_grid',
-           'normalize_rows', 'WeightCurve', 'curve_of', 'weight_curve', 'BestWeight', 'pack_runs', 'best_fusion_weight']
+           'normalize_rows', 'WeightCurve', 'weight_curve', 'BestWeight', 'best_fusion_weight']
 
 # %% ../../nbs/weights/00_curve.ipynb #95cff799
 from collections.abc import Iterable, Mapping, Sequence
@@ -153,7 +153,7 @@ def _values(ranks, rows, grades, ideal, measure, depth) -> np.ndarray:
         out[rows[first]] = (np.maximum if measure.kind in ("RR", "Success") else np.add).reduceat(each, first, axis=0)
     return out / ideal[:, None]
 
-def curve_of(
+def _curve_of(
     b: np.ndarray,
     v: np.ndarray,  # normalised scores, -inf where there is no passage
     rows: np.ndarray,
@@ -211,7 +211,7 @@ def weight_curve(relevant:Sequence[Mapping[int, int]],      # for each query: co
     b, v = normalize_rows(bm25, how), normalize_rows(dense, how)
     return WeightCurve(
         grid,
-        curve_of(
+        _curve_of(
             b, v, rows, cols, grades, np.array([m.ideal(c.values()) for c in counted]), grid, m, positive=positive
         ),
         m.name,
@@ -270,7 +270,7 @@ def _finder(keys, size:int):
     table[keys] = np.arange(len(keys))
     return table.__getitem__
 
-def pack_runs(qrels:Qrels, bm25_run:Run, dense_run:Run, measure:RankMeasure, method:str):
+def _pack_runs(qrels:Qrels, bm25_run:Run, dense_run:Run, measure:RankMeasure, method:str):
     """Two runs as padded matrices (queries, candidates), candidates by doc_id, the last first; and where the relevant
     ones stand."""
     counted = {q: r for q, grades in qrels.items() if (r := measure.relevant(grades))}
@@ -330,7 +330,7 @@ def _continuous(b, v, rows, cols, grades, ideal, measure):
             found.append(t[(np.minimum(after, after - step) <= limit) & (t > 1e-9) & (t < 1 - 1e-9)])
         t = np.unique(np.concatenate(found)) if found else np.zeros(0)
         mids = (np.r_[0, t] + np.r_[t, 1]) / 2
-        value = curve_of(
+        value = _curve_of(
             b[q:q+1], v[q:q+1], np.zeros(len(p), int), cols[own], grades[own], ideal[q:q+1], mids, measure)[0]
         times.append(t)
         jumps.append(np.diff(value))
@@ -359,7 +359,7 @@ def best_fusion_weight(
         raise ConfigError(f"grid={grid!r}: 무게의 목록이나 'continuous'를 주세요.")
     weights = None if isinstance(grid, str) else check_grid(grid)
     try:
-        b, v, *where = packed = pack_runs(qrels, bm25_run, dense_run, m, how)
+        b, v, *where = packed = _pack_runs(qrels, bm25_run, dense_run, m, how)
     except (TypeError, AttributeError, ValueError) as e:
         raise (
             e
@@ -369,12 +369,12 @@ def best_fusion_weight(
     if not len(b):
         raise DataError(f"{m.name}으로 잴 질의가 없습니다. 판정(qrels)에 관련 조문이 있는 질의가 하나는 있어야 합니다.")
     if weights is not None:
-        scores = curve_of(b, v, *where, weights, m).mean(0)
+        scores = _curve_of(b, v, *where, weights, m).mean(0)
         at = int(np.flatnonzero(scores >= scores.max() - 1e-12)[0])
         return BestWeight(
             float(weights[at]), float(scores[at]), m.name, how, len(b), _plateau(weights, scores, at),
             dict(zip(weights.tolist(), scores.tolist())))
-    (low, high, means), ends = _continuous(*packed, m), curve_of(b, v, *where, np.array([0.0, 1.0]), m).mean(0)
+    (low, high, means), ends = _continuous(*packed, m), _curve_of(b, v, *where, np.array([0.0, 1.0]), m).mean(0)
     at = int(np.flatnonzero(means >= means.max() - 1e-9)[0])
     last = at
     while last + 1 < len(means) and abs(means[last + 1] - means[at]) < 1e-9:
