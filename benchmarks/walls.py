@@ -25,6 +25,7 @@ from rag_quality.report import text_table
 from rag_quality.judge.scorecard import score_rows
 from rag_quality.semantic_eval import SemanticEvaluator
 from rag_quality.experiment.steps import System
+from rag_quality.faithfulness.claims import RULES
 
 ARTICLES = ("HB-201:", "HB-202:", "HB-601:")
 ON = frozenset(COMPONENTS)
@@ -106,6 +107,7 @@ def named_steps() -> tuple[set[str], set[str]]:
             if not isinstance(node, ast.Call) or not node.args: continue
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
             first = node.args[0]
+            if called == "tries" and isinstance(first, ast.Name) and first.id == "rule": found |= {f"validator:{n}" for n in RULES}; continue
             if called == "tries" and isinstance(first, ast.Name) and first.id != "of": found.add(f"validator:{first.id.lstrip('_')}"); continue
             if called == "part" and isinstance(first, ast.Constant) and module == "faithfulness": found.add(f"validator:{first.value}"); continue
             if called not in ("attempt", "failure_of", "wall", "note", "_ours"): continue

@@ -133,7 +133,7 @@ class _Parts:
         )
 
 # %% ../../nbs/answering/00_loop.ipynb #54c4b680
-class _Loop(_Parts):
+class _AnswerLoop(_Parts):
     "One run of the loop."
     def attempt(self, n:int, strict) -> bool:
         "Whether another attempt makes sense."
@@ -183,7 +183,7 @@ class _Loop(_Parts):
         return isinstance(e, LLMBadReply)
 
 # %% ../../nbs/answering/00_loop.ipynb #4498f42c
-def _run(loop:_Loop) -> _Loop:
+def _run(loop:_AnswerLoop) -> _AnswerLoop:
     for n in range(1, loop.max_retries + 2):
         if loop.stop is not None and loop.stop.is_set():
             loop.reason = loop.reason or "cancelled"
@@ -196,7 +196,7 @@ def _run(loop:_Loop) -> _Loop:
             break
     return loop
 
-def _finish(loop:_Loop, rescue:bool, fallback) -> Answer:
+def _finish(loop:_AnswerLoop, rescue:bool, fallback) -> Answer:
     "The best acceptable attempt; else an extractive answer where the answerer failed; else the fallback."
     record = {"attempts": [a.to_dict() for a in loop.attempts]}
     if loop.best is not None:
@@ -222,7 +222,7 @@ def _finish(loop:_Loop, rescue:bool, fallback) -> Answer:
         found = Answer(FALLBACK_MESSAGE_KO, 0.0, (), loop.texts, {"method": "fallback", "abstained": True})
     return found.with_(confidence=0.0, reason=reason, **record).noting(loop.failures)
 
-def _accepted(answer:Answer, v, loop:_Loop, **more) -> Answer:
+def _accepted(answer:Answer, v, loop:_AnswerLoop, **more) -> Answer:
     said_nothing = answer.abstained or bool(getattr(v, "abstained", False))
     return answer.with_(
         confidence=0.0 if said_nothing else confidence_of(loop.relevance, getattr(v, "score", None)),
@@ -262,7 +262,7 @@ def generate_answer_with_validation_sync(
         raise ConfigError(f"until={until!r}: 'grounded'(근거 없는 주장이 없을 때까지)나 'acceptable'(받아들일 만할 때까지)이어야 합니다.")
     if budget is not None and not isinstance(budget, Budget):
         raise ConfigError(f"budget={budget!r:.40}: Budget(calls=3)처럼 주세요.")
-    loop = _Loop(
+    loop = _AnswerLoop(
         query, context, max_retries, answerer or ExtractiveAnswerer(), validator or FaithfulnessValidator(), threshold,
         budget, time_limit_s, relevance, _stop, until)
     return _finish(_run(loop), rescue, fallback)

@@ -322,7 +322,7 @@ def find_instructions(text:str) -> tuple[Instruction, ...]:
 # %% ../../nbs/claims/08_splitting.ipynb #ed40eb80
 from .kinds import _LEAD, _is_citation, claim_kind
 from ..korean.formality import tokens
-from .sentences import Block, Span, _blocks, _sentence_spans, split_sentences
+from .sentences import _Block, Span, _blocks, _sentence_spans, split_sentences
 from .tables import with_unit
 
 _all_ = ["Span", "split_sentences", "Instruction", "find_instructions", "claim_kind"]
@@ -434,7 +434,7 @@ def _table(text, rows, lead):
                     f"{head[n]}: {with_unit(head[n], cell)}" if n < len(head) and head[n] else cell, s, e, "claim",
                     first, lead)
 
-def _rank(b:Block) -> tuple[int, str]:
+def _rank(b:_Block) -> tuple[int, str]:
     return b.indent, re.sub(r"\d+", "1", re.sub("[①-⑳]", "①", re.sub("[가-하](?=[.)])", "가", b.mark)))
 
 class _Leads:
@@ -545,7 +545,7 @@ def _line(text, lines, n, leads, box):
     ):
         label, s = m["label"].strip(), b.start + m.end()
     found, lead = [], leads.above()
-    for a, e in _sentence_spans(text, Block(b.kind, s, b.end)):
+    for a, e in _sentence_spans(text, _Block(b.kind, s, b.end)):
         if not re.search(r"\w", text[a:e]):
             continue
         last = e >= b.end - 1

@@ -18,7 +18,7 @@ from ..korean.formality import Formality, Token, detect_formality, query_tokens,
 from ..korean import nfc
 from ..korean.predicate import Predicate, final_predicate, last_word, render
 from .questions import _ask_for, _yes_no_question
-from ..korean.predicate import Lexicon, Sentence, inner_layer, is_embedded, strip_josa
+from ..korean.predicate import MappingTables, Sentence, inner_layer, is_embedded, strip_josa
 from .spoken import ColloquialPattern, _clean_words, _split_sentences, _spoken_words
 
 # %% ../../nbs/10_colloquial.ipynb #d094cc62
@@ -202,7 +202,7 @@ def _placed(toks:Sequence[Token]) -> set[int]:
         for k in (i, i + 1, i + 2)
     }
 
-def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[str, list[str]]:
+def _rewrite(text:str, toks:Sequence[Token], lex:MappingTables, found:list) -> tuple[str, list[str]]:
     "Sentence by sentence, in their order: questions as noun phrases, statements as notes."
     said, reasons = [], []          # said: [text of a question or None, its sentence, its predicate]
     spans = _split_sentences(toks)
@@ -252,7 +252,7 @@ def _rewrite(text:str, toks:Sequence[Token], lex:Lexicon, found:list) -> tuple[s
     return ", ".join(x for x in map(str.strip, out) if x), reasons
 
 # %% ../../nbs/10_colloquial.ipynb #c1ae5670
-def _verbs(toks:Sequence[Token], lex:Lexicon) -> dict[int, str]:
+def _verbs(toks:Sequence[Token], lex:MappingTables) -> dict[int, str]:
     "Colloquial verbs that mean one thing beside certain words: 징계를 먹다 is 받다."
     table, forms = lex("verb"), {t.form for t in toks}
     found = {
@@ -263,7 +263,7 @@ def _verbs(toks:Sequence[Token], lex:Lexicon) -> dict[int, str]:
     # 떼 주다
     return {i: "발급하" if v == "발급받" and i+2 < len(toks) and toks[i+2].form == "주" else v for i, v in found.items()}
 
-def _by_rules(query:str, lex:Lexicon, regexes:Sequence) -> tuple[str, list[ColloquialPattern], list[str]]:
+def _by_rules(query:str, lex:MappingTables, regexes:Sequence) -> tuple[str, list[ColloquialPattern], list[str]]:
     "(text, patterns, reasons) of a colloquial query."
     text, found = _clean_words(nfc(query), lex, regexes)
     toks = query_tokens(text)
@@ -297,7 +297,7 @@ class ColloquialTransformer:
         max_chars: int = 1000
     ):  # longer texts are no queries and come back as they are
         config = load_config("colloquial_mappings", config)
-        self.lexicon, self.max_chars = Lexicon.of(config), max_chars
+        self.lexicon, self.max_chars = MappingTables.of(config), max_chars
         self.queue = PatternQueue(queue) if queue else None
         try:
             self._regexes = [(re.compile(r["pattern"]), r["replacement"]) for r in config.get("regex_patterns", ())]

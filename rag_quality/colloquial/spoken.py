@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ..korean.formality import Token, token_at, tokens
 from ..korean.particles import with_josa
 from ..korean.predicate import closed
-from ..korean.predicate import EMBEDDED, Lexicon
+from ..korean.predicate import EMBEDDED, MappingTables
 from ..korean.wh import find_wh
 
 # %% ../../nbs/colloquial/01_spoken.ipynb #cf9619a0
@@ -34,7 +34,7 @@ _MARKS = re.compile(r"[?!.…]*(?:[?!.][?!.…]|…)[?!.…]*")
 _WOULD = re.compile("([가-힣])랬(?=는데|어|지|다|거든)")
 
 # %% ../../nbs/colloquial/01_spoken.ipynb #243d9015
-def _clean_words(text:str, lex:Lexicon,
+def _clean_words(text:str, lex:MappingTables,
                 regexes:Sequence[tuple[re.Pattern, str]]=(),   # regex_patterns of the configuration
                ) -> tuple[str, list[ColloquialPattern]]:
     "The text without chat signs, with typos mended and slang written out; and what was found."
@@ -200,7 +200,7 @@ def _filler(toks:Sequence[Token], i:int, fillers) -> bool:
         "NNG", "NNP")
 
 # %% ../../nbs/colloquial/01_spoken.ipynb #924e0ad4
-def _spoken_words(toks:Sequence[Token], lex:Lexicon,
+def _spoken_words(toks:Sequence[Token], lex:MappingTables,
                  before:Sequence[Token]=(),      # the sentences before this one
                 ) -> tuple[set[int], dict[int, str], list[ColloquialPattern]]:
     "Of one sentence: positions to leave out, forms to swap, and what was found."

@@ -15,10 +15,10 @@ from ..claims.lexicon import shared_lexicon
 from ..claims.reading import SAID_SO, shared_paraphrases
 from ..claims.quantities import Quantity, comparable, same_quantity, same_value
 from ..claims.reading import Reading
-from .context import Source
+from .context import ReadContext
 
 # %% ../../nbs/faithfulness/10_match.ipynb #043be69e
-def _word_pairs(r:Reading, S:Source) -> np.ndarray:
+def _word_pairs(r:Reading, S:ReadContext) -> np.ndarray:
     "Units of a claim x words of the context: 1 the same word ... 0 nothing in common, or excluded."
     P = np.clip(r.vectors @ S.vectors.T, 0, 1) * .8 if len(r.units) else np.zeros((0, len(S.vectors)), np.float32)
     lex = shared_lexicon()
@@ -69,7 +69,7 @@ def _number_match(q:Quantity, y:Quantity) -> float:
             return .8     # 60일, of '30일이 지난 날부터 60일까지'
     return .6 if q.value == y.value and q.value not in (0, 1) else 0.
 
-def _number_table(r:Reading, S:Source) -> tuple[np.ndarray, np.ndarray]:
+def _number_table(r:Reading, S:ReadContext) -> tuple[np.ndarray, np.ndarray]:
     "Quantities of a claim x quantities of the context: the match, and whether they are of one kind at all."
     mine = r.quantities[:40]
     found = np.array([[_number_match(q, y) for y in S.distinct] for q in mine]).reshape(len(mine), len(S.distinct))
@@ -78,7 +78,7 @@ def _number_table(r:Reading, S:Source) -> tuple[np.ndarray, np.ndarray]:
         bool).reshape(len(mine), len(S.distinct))
     return found[:, S.which], kind[:, S.which]
 
-def _by_sentence(table:np.ndarray, S:Source, n:int) -> np.ndarray:
+def _by_sentence(table:np.ndarray, S:ReadContext, n:int) -> np.ndarray:
     "The best of each sentence, in a table with one row for each of n quantities."
     out = np.zeros((n, len(S.sents)))
     if table.size:
@@ -114,7 +114,7 @@ class Standing:
 # %% ../../nbs/faithfulness/10_match.ipynb #6bcc9a21
 CITED, SLACK = .1, .1     # what a cited passage is ahead by; how much worse a near window may be
 
-def _stand(r:Reading, S:Source, cited:frozenset[int]=frozenset()   # passages that the claim cites
+def _stand(r:Reading, S:ReadContext, cited:frozenset[int]=frozenset()   # passages that the claim cites
          ) -> Standing:
     "The windows that a claim leans on."
     P = _word_pairs(r, S)

@@ -18,7 +18,7 @@ from ..core import ConfigError, Passage, load_config
 from ..korean.particles import quoted
 from .features import _rival_number
 from .claims import Checked, checked_claims
-from .context import Flag, Source, context_texts, hide_orders, _places, read_source
+from .context import Flag, ReadContext, context_texts, hide_orders, _places, read_source
 from .features import _foreign_words
 from ..core.wall import attempt
 
@@ -91,7 +91,7 @@ _OF_DIFFERENCE = {
     "number": "number", "unit": "number", "bound": "number", "citation": "article", "negation": "negation",
     "modality": "modality", "exception": "condition", "name": "entity", "condition": "condition"}
 
-def _fault(f:Checked, S:Source) -> tuple[str, str, bool]:
+def _fault(f:Checked, S:ReadContext) -> tuple[str, str, bool]:
     "(kind, Korean reason, does the context say otherwise?) of a claim that is not supported."
     s = f.signs
     if f.contacts:
@@ -193,7 +193,7 @@ def check_claims(
         lost += [(None, failure) for f in found for failure in f.failures]
     return verdicts
 
-def _verdict(f:Checked, score:float, S:Source) -> ClaimVerdict:
+def _verdict(f:Checked, score:float, S:ReadContext) -> ClaimVerdict:
     c, near = f.cited.claim, f.at.near
     where, span = (near[0][1], " ".join(S.sents[s] for s in near[0][2])) if near else (None, "")
     if score >= THRESHOLD:

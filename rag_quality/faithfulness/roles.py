@@ -12,7 +12,7 @@ from functools import lru_cache
 from ..claims.names import Name, find_names, same_name
 from ..korean.particles import quoted, with_josa
 from .match import Standing
-from .context import Source, read_source
+from .context import ReadContext, read_source
 
 # %% ../../nbs/faithfulness/12_roles.ipynb #45928bca
 _ACT = re.compile(
@@ -67,12 +67,12 @@ def _recipients(text:str) -> tuple[tuple[Name, bool], ...]:
     )
 
 # %% ../../nbs/faithfulness/12_roles.ipynb #45928bcc
-def _near(at:Standing, S:Source, passages, of) -> tuple[list, list]:
+def _near(at:Standing, S:ReadContext, passages, of) -> tuple[list, list]:
     "What the leaning sentences say, and what their passages say, too."
     near = [a for s in at.sents for a in of(S.sents[s])]
     return near, [*near, *(a for s, p in enumerate(S.of) if p in passages for a in of(S.sents[s]))]
 
-def _other_holder(at:Standing, S:Source, passages) -> str:
+def _other_holder(at:Standing, S:ReadContext, passages) -> str:
     for role, act, who in _holders(at.r.text) if at.cover(at.near[0][3]) >= .5 else ():
         same = [
             (y, s) for s, p in enumerate(S.of) if p in passages for r, k,
@@ -98,7 +98,7 @@ def _other_holder(at:Standing, S:Source, passages) -> str:
         )
     return ""
 
-def _other_desk(at:Standing, S:Source, passages) -> str:
+def _other_desk(at:Standing, S:ReadContext, passages) -> str:
     mine = [n for n, handed in _recipients(at.r.text) if handed and at.cover(at.near[0][3]) >= .5]
     near, all_ = _near(at, S, passages, _recipients) if mine else ([], [])
     for who in mine:
@@ -123,7 +123,7 @@ def _other_desk(at:Standing, S:Source, passages) -> str:
     return ""
 
 # %% ../../nbs/faithfulness/12_roles.ipynb #45928bcd
-def _other_role(at:Standing, S:Source) -> str:
+def _other_role(at:Standing, S:ReadContext) -> str:
     "Why a claim gives an act to the wrong one, in Korean; '' where nothing is certain."
     mine = _acts_of(at.r.text) if at.near else ()
     passages = {n[1] for n in at.near}

@@ -16,7 +16,7 @@ from ..core import ConfigError, Passage, load_config
 from ..korean.formality import detect_formality
 from ..korean.particles import with_josa
 from ..relevance import Logistic, RelevanceScorer
-from ..relevance.evidence import ASPECTS, PASSAGE_FEATURES, Evidence, absent_share, passage_evidence
+from ..relevance.evidence import ASPECTS, PASSAGE_FEATURES, PassageEvidence, absent_share, passage_evidence
 from ..relevance.words import Words, plain_weights, words_of
 
 # %% ../../nbs/grading/04_scores.ipynb #0b35fce8
@@ -63,8 +63,8 @@ SIGNS = {f: -1 if f.endswith("lacks") else 1 for f in FEATURES}
 class GradeRows:
     "The evidence of each passage, and the words that were looked for."
     rows: np.ndarray                   # passages x FEATURES
-    own: tuple[Words, np.ndarray, list[Evidence]]
-    read: tuple[Words, np.ndarray, list[Evidence]]     # no words: there was no reading
+    own: tuple[Words, np.ndarray, list[PassageEvidence]]
+    read: tuple[Words, np.ndarray, list[PassageEvidence]]     # no words: there was no reading
 
 def grade_rows(
     scorer:RelevanceScorer, query:str, passages:Sequence["str|Passage"], *, also:str|None=None, reading=None

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
 from .rules import _VERSION, _hide_instructions, judge_by_rules, may_contradict
-from .verdicts import CRITERIA, Evidence, Flag, JudgeItem, Judgment, _judgment_of, _read_item
+from .verdicts import CRITERIA, Evidence, Notice, JudgeItem, Judgment, _judgment_of, _read_item
 
 # %% ../../nbs/13_judge.ipynb #8ede3fb1
 _BLOCKS = {"query": "질문", "answer": "답변", "context": "조문", "reference": "기준 답", "key_fact": "핵심 사실"}
@@ -32,7 +32,7 @@ def _sources(item:JudgeItem) -> dict[str, str]:
         **({"reference": item.reference} if item.reference else {}),
         **{f"key_fact:{i}": t for i, t in enumerate(item.key_facts)}}
 
-def _shown_texts(item:JudgeItem) -> tuple[dict[str, str], tuple[Flag, ...]]:
+def _shown_texts(item:JudgeItem) -> tuple[dict[str, str], tuple[Notice, ...]]:
     """The texts as the model sees them: what addresses the grader is taken out of the answer and the passages, and
     flagged."""
     shown, flags = {}, ()
@@ -43,7 +43,7 @@ def _shown_texts(item:JudgeItem) -> tuple[dict[str, str], tuple[Flag, ...]]:
         shown[name], flags = text, flags + found
     return shown, flags
 
-def _build_prompt(item:JudgeItem, prompt:Mapping) -> tuple[str, dict[str, str], tuple[Flag, ...]]:
+def _build_prompt(item:JudgeItem, prompt:Mapping) -> tuple[str, dict[str, str], tuple[Notice, ...]]:
     "The user turn for an item, the texts in it, and the flags."
     shown, flags = _shown_texts(item)
     mark = _mark_of(*shown.values())
@@ -76,26 +76,26 @@ def _find_quote(quote:str, texts:Mapping[str, str]) -> tuple[str, int, int]|None
     return None
 
 # %% ../../nbs/13_judge.ipynb #abe1ff7a
-def _doubts(scores, said, found:Sequence[Flag], rules:Judgment|None):
+def _doubts(scores, said, found:Sequence[Notice], rules:Judgment|None):
     "Flags for a verdict that looks steered."
     words = _LOOSE.sub(
         "", " ".join(f"{v.get('reason', '')} {' '.join(v.get('evidence') or ())}" for v in said.values()))
     for f in found:
         echo = _LOOSE.sub("", f.text)
         if len(echo) >= 8 and any(echo[i:i+12] in words for i in range(0, max(1, len(echo) - 11))):
-            yield Flag("suspect", f.source, f.text, "의심: 판정이 끼워 넣은 말을 되풀이합니다.")
+            yield Notice("suspect", f.source, f.text, "의심: 판정이 끼워 넣은 말을 되풀이합니다.")
     have = [v for v in scores.values() if v is not None]
     if not have or min(have) < 1:
         return
     if found:
-        yield Flag("suspect", found[0].source, found[0].text, "의심: 채점자에게 하는 말이 있는 글인데 모두 만점입니다.")
+        yield Notice("suspect", found[0].source, found[0].text, "의심: 채점자에게 하는 말이 있는 글인데 모두 만점입니다.")
     against = [e for e in (rules.evidence if rules else ()) if e.says == "contradicts"]
     if against:
-        yield Flag(
+        yield Notice(
             "suspect", against[0].source, against[0].text,
             f"의심: 모두 만점인데 규칙은 어긋남을 찾았습니다. {rules.reasons.get('correctness', '')}")
 
-def _read_verdict(said:Mapping, item:JudgeItem, found:Sequence[Flag]=(), rules:Judgment|None=None) -> dict:
+def _read_verdict(said:Mapping, item:JudgeItem, found:Sequence[Notice]=(), rules:Judgment|None=None) -> dict:
     "Scores, reasons, evidence and flags of a model's reply, checked against the texts."
     texts, scores, reasons, evidence, flags = _sources(item), {}, {}, [], list(found)
     parts = {c: said[c] for c in CRITERIA}
@@ -108,18 +108,18 @@ def _read_verdict(said:Mapping, item:JudgeItem, found:Sequence[Flag]=(), rules:J
             for q, p in places
         ]
         if c == "citation_accuracy" and scores[c] is not None and not item.contexts:
-            flags.append(Flag("invalid", c, str(scores[c]), "조문이 없는데 매긴 점수라 쓰지 않습니다."))
+            flags.append(Notice("invalid", c, str(scores[c]), "조문이 없는데 매긴 점수라 쓰지 않습니다."))
             scores[c] = None
         if scores[c] is None:
             continue
-        flags += [Flag("unverified", c, nfc(q), "자료에 없는 글을 근거로 들었습니다.") for q, p in places if not p]
+        flags += [Notice("unverified", c, nfc(q), "자료에 없는 글을 근거로 들었습니다.") for q, p in places if not p]
         if not quotes:
-            flags.append(Flag("unverified", c, "", "근거로 든 글이 없습니다."))
+            flags.append(Notice("unverified", c, "", "근거로 든 글이 없습니다."))
     known = _LOOSE.sub("", " ".join(f.text for f in found))
     for q in said.get("instructions") or ():
         p = _find_quote(q, {k: v for k, v in texts.items() if k.split(":")[0] in ("answer", "context")})
         if p and _LOOSE.sub("", nfc(q)) not in known:
-            flags.append(Flag("instruction", p[0], nfc(q), "모델이 알린, 채점자에게 하는 말입니다."))
+            flags.append(Notice("instruction", p[0], nfc(q), "모델이 알린, 채점자에게 하는 말입니다."))
     return {
         "scores": scores, "reasons": reasons, "evidence": tuple(evidence),
         "flags": (*flags, *_doubts(scores, parts, [f for f in flags if f.kind == "instruction"], rules))}

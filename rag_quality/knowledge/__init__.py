@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHARES', 'KNOWN', 'shared_synonyms', 'CampusSearch', 'Lay', 'Need', 'load_bank', 'CampusEncoder', 'Contextualized',
-           'contextualize', 'QueryAnalysis', 'analyze_query', 'QueryRewriter', 'Suggestion', 'shared_rewriter',
+           'contextualize', 'QueryAnalysis', 'analyze_query', 'QueryRewriter', 'FormalTerms', 'shared_rewriter',
            'Synonyms', 'needs_retrieval']
 
 # %% ../../nbs/08_knowledge.ipynb #454cfc57
@@ -17,7 +17,7 @@ from ..core import ConfigError, Passage
 from ..retrieval.exact import check_k
 from ..retrieval.fusion import HybridRetriever
 from ..retrieval import BM25Index, VectorStore, top_hits
-from .rewriter import QueryRewriter, Suggestion, shared_rewriter
+from .rewriter import QueryRewriter, FormalTerms, shared_rewriter
 from .synonyms import Synonyms, term_bag, weigh
 
 # %% ../../nbs/08_knowledge.ipynb #7ab88af2
@@ -61,7 +61,7 @@ class CampusSearch:
         self.coverage_of = coverage_of or bm25.coverage
         self._row = {d: i for i, d in enumerate(bm25.doc_ids)}
 
-    def trust(self, query:str, suggestion:Suggestion) -> float:
+    def trust(self, query:str, suggestion:FormalTerms) -> float:
         """How much of the knowledge is added, 0..1: near the bank's wordings, and not in words that the collection uses
         itself."""
         if not suggestion:
@@ -79,7 +79,7 @@ class CampusSearch:
         query: str,
         k: int = 10,
         *,
-        suggestion: Suggestion | None = None,
+        suggestion: FormalTerms | None = None,
         trust: float | None = None,  # None: asked for here
         text: str | None = None,
         **how  # the query as a step rewrote it, and what else `hybrid.search` takes
@@ -109,4 +109,4 @@ from .talk import needs_retrieval
 
 _all_ = [
     "Lay", "Need", "load_bank", "CampusEncoder", "CampusSearch", "Contextualized", "contextualize", "QueryAnalysis",
-    "analyze_query", "QueryRewriter", "Suggestion", "shared_rewriter", "Synonyms", "needs_retrieval"]
+    "analyze_query", "QueryRewriter", "FormalTerms", "shared_rewriter", "Synonyms", "needs_retrieval"]

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STEMS', 'MARKS', 'EMBEDDED', 'Predicate', 'predicate_at', 'last_word', 'final_predicate', 'inflect', 'must', 'closed',
-           'render', 'Lexicon', 'inner_layer', 'is_asking', 'is_embedded', 'strip_josa', 'Sentence', 'peel_request',
-           'unwrap']
+           'render', 'MappingTables', 'inner_layer', 'is_asking', 'is_embedded', 'strip_josa', 'Sentence',
+           'peel_request', 'unwrap']
 
 # %% ../../nbs/korean/03_predicate.ipynb #17fe13d2
 from collections.abc import Mapping, Sequence, Set
@@ -201,13 +201,13 @@ from ..core import ConfigError
 
 # %% ../../nbs/korean/03_predicate.ipynb #0b7acea0
 @dataclass(slots=True)
-class Lexicon:
+class MappingTables:
     "The tables of colloquial_mappings.json, by kind: pattern -> formal."
     tables: dict[str, dict[str, str]] = field(default_factory=dict)
     near: dict[str, frozenset[str]] = field(default_factory=dict)   # read so only beside one of these morphemes
 
     @classmethod
-    def of(cls, config:Mapping) -> "Lexicon":
+    def of(cls, config:Mapping) -> "MappingTables":
         "The tables of a configuration; an entry without `kind` is sorted by its `context`."
         lex = cls()
         try:
@@ -288,7 +288,7 @@ class Sentence:
     "A sentence with what to leave out and what to swap."
     text: str
     toks: Sequence[Token]
-    lex: Lexicon
+    lex: MappingTables
     drop: set[int] = field(default_factory=set)
     swap: dict[int, str] = field(default_factory=dict)
     careful: bool = False      # one of several sentences: words keep their places

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .formality import Token, token_at
-from .predicate import Lexicon, strip_josa
+from .predicate import MappingTables, strip_josa
 
 # %% ../../nbs/korean/04_wh.ipynb #518af7f6
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _when(w:Wh, toks, name:str, light:bool, stop:int) -> str:
         return "시간"
     return "날짜" if light else "날" if any(f in ("주", "주말") for f in scale) else "시기"
 
-def _where(w:Wh, toks, name:str, light:bool, lex:Lexicon) -> str:
+def _where(w:Wh, toks, name:str, light:bool, lex:MappingTables) -> str:
     at = w.josa in ("에서", "서")
     if not light:
         return "장소" if at else "곳"
@@ -173,7 +173,7 @@ def _where(w:Wh, toks, name:str, light:bool, lex:Lexicon) -> str:
     return "" if w.start and is_described(toks, w.start) else "위치"
 
 # %% ../../nbs/korean/04_wh.ipynb #dee45542
-def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
+def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:MappingTables) -> str:
     name, degree = head.form if head else "", toks[w.start].form == "얼마나"
     if not light:
         if name != "비" and name.endswith(_MONEY):
@@ -187,7 +187,7 @@ def _howmuch(w:Wh, toks, head:Token|None, light:bool, lex:Lexicon) -> str:
         return "금액"
     return "" if name.endswith(tuple(lex("amount"))) or not w.josa and degree else lex("price").get(name, "")
 
-def _count(w:Wh, name:str, light:bool, lex:Lexicon) -> str:
+def _count(w:Wh, name:str, light:bool, lex:MappingTables) -> str:
     if not w.noun:
         return "" if light else "수"
     noun = lex("counter").get(w.noun, w.noun + " 수")
@@ -203,7 +203,7 @@ def _count(w:Wh, name:str, light:bool, lex:Lexicon) -> str:
         return ""
     return noun
 
-def target_noun(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:Lexicon) -> str:
+def target_noun(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:MappingTables) -> str:
     "The noun that stands for what a question word asks ('' where the phrase already says it)."
     if w.noun == "동안":
         return "기간"

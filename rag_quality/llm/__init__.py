@@ -17,7 +17,7 @@ from numbers import Integral, Real
 from ..core import ConfigError, log, nfc
 from .call import Breaker, Budget, Estimate, Spent, estimate_tokens, price_of, litellm_ready
 from .cache import Replay, ReplyCache, replay_row, request_key
-from .call import Caller, Question, Reply, background_loop, on_loop
+from .call import Caller, Allowance, Reply, background_loop, on_loop
 from rag_quality.llm.errors import (BudgetExceeded, DryRun, LLMAuthError, LLMBadReply, LLMError, LLMRateLimited,
     LLMRejected, LLMSchemaError, LLMTimeout, LLMUnavailable, ReplayMiss, base_url_of, legal_base_url, provider_of,
     typed_error)
@@ -215,7 +215,7 @@ async def _answer(self, messages, schema, labels, temperature, max_tokens, sampl
     async with self._slot():
         if error := breaker.check():
             raise error
-        q = Question(self.timeout_s, 1 + self.max_retries)
+        q = Allowance(self.timeout_s, 1 + self.max_retries)
         got = await (
             self._caller.ask(messages, q, temperature, max_tokens)
             if schema is None

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MOST_BYTES', 'Spent', 'Budget', 'litellm_ready', 'estimate_tokens', 'price_of', 'Estimate', 'Breaker',
-           'background_loop', 'on_loop', 'within', 'Question', 'Reply', 'call_once', 'attempt', 'Caller']
+           'background_loop', 'on_loop', 'within', 'Allowance', 'Reply', 'call_once', 'attempt', 'Caller']
 
 # %% ../../nbs/llm/03_call.ipynb #16e83575
 import os, threading, time
@@ -216,7 +216,7 @@ async def within(coroutine, seconds:float):
 
 # %% ../../nbs/llm/03_call.ipynb #4bf4eaa9
 @dataclass(slots=True)
-class Question:
+class Allowance:
     "The allowance of one question: seconds on the clock and attempts, shared by its retries and second questions."
     timeout_s: float
     left: int                  # attempts that may still be made
@@ -367,7 +367,7 @@ class Caller:
         self._unit, self._pause_until, self._plain = ..., 0.0, False   # ...: the price is looked up with the first call
 
     async def ask(
-        self, messages:list[dict], q:Question, temperature:float=0.0, max_tokens:int|None=None,
+        self, messages:list[dict], q:Allowance, temperature:float=0.0, max_tokens:int|None=None,
         response_format:dict|None=None
     ) -> Reply|LLMError:
         "Ask until there is a text, or the time, the attempts or the budget are used up."

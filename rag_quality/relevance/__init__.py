@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import ConfigError, Passage, load_config, nfc
 from ..korean.formality import detect_formality
-from .evidence import (ASPECTS, CONTEXT_FEATURES, PASSAGE_FEATURES, Evidence, absent_share,
+from .evidence import (ASPECTS, CONTEXT_FEATURES, PASSAGE_FEATURES, PassageEvidence, absent_share,
     context_evidence, passage_evidence)
 from .words import CollectionWords, Words, plain_weights, title_and_body, words_of
 
@@ -116,7 +116,7 @@ class RelevanceScorer:
 
     def evidence(
         self, query:str, passages:Sequence["str|Passage"], *, also:str|None=None
-    ) -> tuple[Words, np.ndarray, list[Evidence]]:
+    ) -> tuple[Words, np.ndarray, list[PassageEvidence]]:
         "(the words looked for, their weights, the evidence of each passage)."
         if not isinstance(query, str):
             raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다.")
@@ -147,14 +147,14 @@ def _model(scorer:RelevanceScorer, query:str, part:str) -> Logistic:
         detect_formality(query[:1000]).register
     ][part]
 
-def _passage_scores(scorer:RelevanceScorer, query:str, found:Sequence[Evidence]) -> list[float]:
+def _passage_scores(scorer:RelevanceScorer, query:str, found:Sequence[PassageEvidence]) -> list[float]:
     if not found:
         return []
     p = _model(scorer, query, "passage").probability(np.stack([e.values for e in found]), PASSAGE_FEATURES)
     return [round(float(s), 4) if e.best.any() else 0. for s, e in zip(p, found)]
 
 def _context_score(
-    scorer:RelevanceScorer, query:str, passages, q:Words, weights:np.ndarray, found:Sequence[Evidence]
+    scorer:RelevanceScorer, query:str, passages, q:Words, weights:np.ndarray, found:Sequence[PassageEvidence]
 ) -> ContextRelevance:
     scores = tuple(_passage_scores(scorer, query, found))
     if not found:
@@ -165,7 +165,7 @@ def _context_score(
     p = _model(scorer, query, "context").probability(context_evidence(found, weights, absent), CONTEXT_FEATURES)[0]
     return ContextRelevance(round(float(p), 4), scores, _reason(q, weights, found, passages, scorer.collection))
 
-def _reason(q:Words, weights:np.ndarray, found:Sequence[Evidence], passages, collection:CollectionWords|None) -> str:
+def _reason(q:Words, weights:np.ndarray, found:Sequence[PassageEvidence], passages, collection:CollectionWords|None) -> str:
     "What speaks for the nearest passage and what it does not say."
     i = max(range(len(found)), key=lambda k: found[k]["bm25"])
     e = found[i]

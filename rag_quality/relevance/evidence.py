@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ASPECTS', 'VALUES', 'MET', 'PASSAGE_FEATURES', 'USUAL', 'CONTEXT_FEATURES', 'DEPTH', 'REST', 'NEAR', 'asked', 'held',
-           'meet_values', 'Evidence', 'passage_evidence', 'context_evidence', 'absent_share']
+           'meet_values', 'PassageEvidence', 'passage_evidence', 'context_evidence', 'absent_share']
 
 # %% ../../nbs/relevance/00_evidence.ipynb #fcdc8224
 import re
@@ -119,7 +119,7 @@ _FRAME = re.compile(
 _ASKS_FRAME = re.compile(r"목적|정의|뜻|의미|범위|무엇인|뭐야|뭔가|어디에 있|위치")
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class PassageEvidence:
     "What speaks for one passage."
     values: np.ndarray             # one a feature of `PASSAGE_FEATURES`
     best: np.ndarray               # how well each query word is met, 0..1
@@ -138,7 +138,7 @@ def _phrase(q:Words, p:Words, weights:np.ndarray) -> float:
     return _share(
         np.array([x in near for x in zip(q.forms, q.forms[1:])], float), np.minimum(weights[:-1], weights[1:]) + 1e-6)
 
-def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passage") -> Evidence:
+def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passage") -> PassageEvidence:
     """The evidence of one passage; `q` and `weights`: the words looked for, `query`: what is asked. One with a table is
     read as it is and row by row, and the stronger counts."""
     title, body = title_and_body(passage)
@@ -146,11 +146,11 @@ def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passag
     return plain if "|" not in body else max(
         plain, _evidence(query, q, weights, title, tell_tables(body)), key=lambda e: e["bm25"] + e["line"] - e["lacks"])
 
-def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> Evidence:
+def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> PassageEvidence:
     lacks = asked(query) - held(title + "\n" + body)
     p = words_of(title + "\n" + body)
     if not len(q) or not len(p):
-        return Evidence(np.array([0]*8 + [float(bool(lacks))], float), np.zeros(len(q)), lacks)
+        return PassageEvidence(np.array([0]*8 + [float(bool(lacks))], float), np.zeros(len(q)), lacks)
     pairs = np.maximum(meet(q, p), meet_values(q, p))
     soft = np.clip((pairs - .35)/.65, 0, 1)
     best = soft.max(1)
@@ -167,7 +167,7 @@ def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> Ev
     often = (pairs >= .85).sum(1)
     often = often / (often + .9*(.6 + .4*len(p)/USUAL))
     rare = best[weights >= .3]
-    return Evidence(
+    return PassageEvidence(
         np.array(
             [
                 _share(best, weights),
@@ -189,7 +189,7 @@ def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> Ev
 CONTEXT_FEATURES = ("bm25", "gap", "cover", "exact", "article", "regulation", "lacks", "absent", "length")
 DEPTH, REST, NEAR = 5, .6, .9
 
-def context_evidence(found:Sequence[Evidence], weights:np.ndarray, absent:float=0.) -> np.ndarray:
+def context_evidence(found:Sequence[PassageEvidence], weights:np.ndarray, absent:float=0.) -> np.ndarray:
     "One number a feature of `CONTEXT_FEATURES`, from the five passages with the strongest `bm25`."
     if not found:
         return np.array([0]*6 + [1, absent, min(len(weights), 20)/10], float)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['KINDS', 'DEFAULTS', 'DEVICES', 'ENGINES', 'index_settings', 'code_bits', 'index_memory', 'load_faiss', 'pick_device',
-           'gpu_flat', 'GpuFlat', 'build_faiss', 'as_vectors', 'as_queries', 'VectorIndex']
+           'gpu_flat', 'build_faiss', 'as_vectors', 'as_queries', 'VectorIndex']
 
 # %% ../../nbs/retrieval/01_faiss.ipynb #282189d9
 import math
@@ -90,7 +90,7 @@ def gpu_flat(faiss, dim:int, gpu:int, float16:bool):
     index.keep = resources                            # the index needs it as long as it lives
     return index
 
-class GpuFlat:
+class _GpuFlat:
     "Exact search on one GPU or several, over vectors that need not fit on them."
     def __init__(
         self, faiss, vectors: np.ndarray, gpus: int, *, float16: bool = False, gpu_rows: int = 0
@@ -220,7 +220,7 @@ class VectorIndex:
         if self.note:
             log.warning("%s", self.note)
         if gpus:
-            self._search = GpuFlat(faiss, self.vectors, gpus, float16=float16, gpu_rows=gpu_rows)
+            self._search = _GpuFlat(faiss, self.vectors, gpus, float16=float16, gpu_rows=gpu_rows)
         elif not self.exact or faiss is not None and kind == "flat" and not float16:
             self._search = build_faiss(faiss, kind, self.vectors, seed=seed, **settings).search
         self.whole = self.exact and self._search is None        # is the score of every vector as cheap as a search?
