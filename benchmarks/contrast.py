@@ -48,10 +48,10 @@ def main():
     rows["유사도와 어긋남"] = {"정확도": (agrees == same).mean(), "문턱": evaluator.threshold}
     about, p = same | other, np.array([r.similarity for r in results])
     r = reliability(p[about], same[about], bins=5, weights=prior_weights(same[about], evaluator.calibration.prior))
-    found = {"어긋남을 찾음": flagged[one].mean(), "n (어긋남)": int(one.sum()), "헛울림": flagged[same].mean(), "n (같음)": int(same.sum())}
+    found = {"어긋남을 찾음": flagged[one].mean(), "n (어긋남)": int(one.sum()), "오경보": flagged[same].mean(), "n (같음)": int(same.sum())}
     kept.note(n=len(test), accuracy=rows, found=found, reliability={"말한 확률": list(r.said), "본 비율": list(r.seen), "칸의 n": [int(x) for x in r.n], "ECE": r.ece})
     for name, row in rows.items(): print(f"{name:10} 정확도 {row['정확도']:.3f} (문턱 {row['문턱']:.2f}, n {len(test)})")
-    print(f"어긋남을 찾음 {found['어긋남을 찾음']:.3f} (n {one.sum()}), 헛울림 {found['헛울림']:.3f} (n {same.sum()}), ECE {r.ece:.3f}")
+    print(f"어긋남을 찾음 {found['어긋남을 찾음']:.3f} (n {one.sum()}), 오경보 {found['오경보']:.3f} (n {same.sum()}), ECE {r.ece:.3f}")
     if not args.slice:
         ece = halves()
         kept.note(unseen_half_ece=ece)

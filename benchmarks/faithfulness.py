@@ -43,7 +43,7 @@ def regs(v, folder, limit, errors):
     print(f"  AUROC {number(auroc(score, right))} (목표 0.85)  균형 정확도 {((score[right] >= T).mean() + (score[~right] < T).mean())/2:.3f} (목표 0.80)")
     for name, kinds, target in (("수·조문·일반화", ("number", "article", "generalisation"), .95), ("부정", ("negation",), .85), ("이름", ("entity",), .80), ("조건", ("condition",), .60), ("없는 내용", ("unsupported",), .80)):
         print(f"  찾음 {name:10} {interval(flagged[np.isin(kind, kinds)])}  목표 {target}")
-    for name in ("faithful", "answer"): print(f"  헛울림 {name:8} {interval(flagged[kind == name])}  목표 0.15 이하")
+    for name in ("faithful", "answer"): print(f"  오경보 {name:8} {interval(flagged[kind == name])}  목표 0.15 이하")
     for f in [f for f in found if f[2] == (f[0] in ("answer", "faithful"))][:errors]: print("   ", f[3], f[0], f"{f[1]:.2f}", f[4][:160])
 
 

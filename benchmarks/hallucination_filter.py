@@ -61,7 +61,7 @@ def main(argv):
         for key in ("answer", "faithful"):
             if not n.get(key): continue
             r = mark.filter(n[key], c); total += 1; same += r.content == n[key] and remove.filter(n[key], c).content == n[key]
-            if args.errors and r.findings: print("   헛울림", n["need"], key, [(f.kind, f.text) for f in r.findings])
+            if args.errors and r.findings: print("   오경보", n["need"], key, [(f.kind, f.text) for f in r.findings])
     print(f"참인 답이 그대로인 수 {same}/{total}  (목표: 모두)")
     found, shown, turn = defaultdict(list), 0, 0
     for kind, forms in {**PLANTS, "evasive": EVASIVE}.items():

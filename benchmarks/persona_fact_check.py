@@ -111,7 +111,7 @@ def main(argv):
     times, true = [], []
     for n in needs:
         t = time.process_time(); r = run(n["answer"], n); times.append(1000*(time.process_time() - t)); true.append(r.passed is True)
-        if args.errors and not r.passed: print("   헛울림", n["need"], *(f"\n      {c.text[:90]} | {c.checks} {c.reason[:90]}" for c in r.failed))
+        if args.errors and not r.passed: print("   오경보", n["need"], *(f"\n      {c.text[:90]} | {c.checks} {c.reason[:90]}" for c in r.failed))
     print(f"{data.name} {args.split}: 답 {len(needs)}개, 조문 {len(corpus)}개, 주장 {args.claims}개까지 확인 ({sum(few)}개는 주장이 그만큼이거나 적음)")
     print(f"참인 답이 통과  {wilson(sum(true), len(true))}  주장이 적은 답만 {wilson(sum(t for t, f in zip(true, few) if f), sum(few))}  (목표 0.90)")
     hits, mine = defaultdict(list), defaultdict(list)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT/"benchmarks"/"results"
 sys.path.insert(0, str(ROOT))
 
-MEASURE = re.compile(r"nDCG|R@\d|RR@|MRR|Success@|F1(?![0-9A-Za-z])|AUROC|AUC|ECE|정확도|정밀도|재현율|적중|Spearman|상관|kappa|κ|alpha|AC1|헛울림|헛거절|놓치|찾은 비율|찾은 몫|비율은|내려[가갔]|올[라랐]|오르고|오릅니다|줄었|늘었|줄어|초\b|초 |밀리초|(?<=\d) ?ms(?![a-z])|걸립니다|GB\b|빨라|배쯤|맞히는|찾고|찾지만|놓칩|재고|쟀|잰 |맞은 것|맞힌|\d \[[-+.\d]+, ")
+MEASURE = re.compile(r"nDCG|R@\d|RR@|MRR|Success@|F1(?![0-9A-Za-z])|AUROC|AUC|ECE|정확도|정밀도|재현율|적중|Spearman|상관|kappa|κ|alpha|AC1|오경보|헛거절|놓치|찾은 비율|찾은 몫|비율은|내려[가갔]|올[라랐]|오르고|오릅니다|줄었|늘었|줄어|초\b|초 |밀리초|(?<=\d) ?ms(?![a-z])|걸립니다|GB\b|빨라|배쯤|맞히는|찾고|찾지만|놓칩|재고|쟀|잰 |맞은 것|맞힌|\d \[[-+.\d]+, ")
 FIGURE = re.compile(r"(?<![\w.@/:-])[-+]?(?:\d*\.\d+|\d+(?= ?%))( ?%)?(?![\d.]*[\w-]*\.(?:py|json|md))(?!\.\d)")
 CONSTANT = re.compile(r"(목표|문턱|무게|α|\bp\b ?[<=]?|\bk1|\bb\b|온도|temperature|검정력|바라는|prior)[^.\n|]{0,12}$")
 AFTER = re.compile(r"^ ?(구간|이상|이하|미만|까지|의 검정력|부터|밑|을 넘|를 넘|쯤 후|아래면)")

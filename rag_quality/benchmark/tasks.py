@@ -238,8 +238,8 @@ def faithfulness(bench:Benchmark, validator:FaithfulnessValidator|None=None, *, 
     return [
         _resampled_figure("충실함", "모두", "AUROC", rows, units, lambda x: auroc(x[:, 0], x[:, 1]), resamples=300),
         _resampled_figure("충실함", "모두", "균형 정확도", rows, units, _balanced, resamples=300),
-        *(flagged(k, "찾음", k) for k in sorted({*kinds} - {"answer", "paraphrase"})), flagged("참고 답변", "헛울림", "answer"),
-        flagged("바꿔 말함", "헛울림", "paraphrase"), _mean_figure("충실함", "찾은 거짓", "자리", spots, of)]
+        *(flagged(k, "찾음", k) for k in sorted({*kinds} - {"answer", "paraphrase"})), flagged("참고 답변", "오경보", "answer"),
+        flagged("바꿔 말함", "오경보", "paraphrase"), _mean_figure("충실함", "찾은 거짓", "자리", spots, of)]
 
 # %% ../../nbs/benchmark/01_tasks.ipynb #7e7e52db
 _BRACKET = re.compile(r"\s?\[[^\[\]]*(?:제\d+조|부칙)[^\[\]]*\]")
@@ -274,7 +274,7 @@ def context_breaks(
         for i, c in enumerate(check([{k: t[k] for k in ("user", "assistant")} for t in d["turns"]]), 1):
             (found if i == planted else flagged)[f"{d['_id']}-{i}"] = float(c.kept is False)
     units = {k: k.rpartition("-")[0] for k in (*found, *flagged)}
-    return [_mean_figure("맥락", "심은 끊김", "찾음", found, units), _mean_figure("맥락", "성한 차례", "헛울림", flagged, units)]
+    return [_mean_figure("맥락", "심은 끊김", "찾음", found, units), _mean_figure("맥락", "성한 차례", "오경보", flagged, units)]
 
 # %% ../../nbs/benchmark/01_tasks.ipynb #d4f36e41
 @dataclass(frozen=True, slots=True)

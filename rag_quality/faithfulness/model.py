@@ -125,13 +125,13 @@ def _fault(f:Checked, S:ReadContext) -> tuple[str, str, bool]:
             "")
         return (
             "number",
-            f"{quoted(q, '을')} 기댈 문장에서 찾지 못했습니다{'(조문은 다른 값을 말합니다)' if s['q_comp'] else ''}.",
+            f"{quoted(q, '을')} 근거 문장에서 찾지 못했습니다{'(조문은 다른 값을 말합니다)' if s['q_comp'] else ''}.",
             bool(s["q_comp"]),
         )
     if s["name_abs"] or s["name_swap"]:
-        return "entity", "기댈 문장에 없는 이름(부서·직위·서류 등)을 말합니다.", bool(s["name_swap"])
+        return "entity", "근거 문장에 없는 이름(부서·직위·서류 등)을 말합니다.", bool(s["name_swap"])
     if s["pol_diff"] or s["neg_missing"] or s["neg_extra"]:
-        return "negation", "기댈 문장과 긍정·부정이 다릅니다.", bool(s["pol_diff"])
+        return "negation", "근거 문장과 긍정·부정이 다릅니다.", bool(s["pol_diff"])
     if s["t_flip"]:
         return "condition", "때의 앞뒤(사전·사후)가 조문과 다릅니다.", s["t_flip"] == 1
     if s["excludes"] == 1:
