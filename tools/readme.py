@@ -17,6 +17,8 @@ def readme() -> str:
     nb.metadata.language_info = {"name": "python"}
     text, _ = MarkdownExporter().from_notebook_node(nb)
     text = re.sub(r"<style scoped>.*?</style>\s*", "", text, flags=re.S)
+    # the page lies in nbs/, the README above it
+    text = re.sub(r"\]\((?=[\w/]+\.(?:ipynb|png)\))", "](nbs/", text)
     return "<!-- nbs/index.ipynb에서 만든 파일입니다: make readme -->\n\n" + re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 if __name__ == "__main__":
