@@ -16,6 +16,7 @@ FACE = {
         "analyze_query": "knowledge.questions", "contextualize": "knowledge.contextualize"},
     "retrieve": {
         "load_collection": "data", "bundled": "data", "mini": "data", "Passage": "core", "Query": "core",
+        "Collection": "data",
         "KiwiTokenizer": "korean", "load_encoder": "encoders", "BM25Index": "retrieval", "VectorStore": "retrieval",
         "pipeline": "experiment"},
     "fuse": {
