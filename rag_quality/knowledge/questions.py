@@ -151,7 +151,7 @@ def type_signs(text:str  # a query
 # %% ../../nbs/knowledge/03_questions.ipynb #f3060380
 @dataclass(frozen=True, slots=True)
 class QueryType:
-    "One of the eight kinds of query, how probable, and what speaks for it."
+    "A kind of query, how probable, and what speaks for it."
     name: str
     probability: float
     reasons: tuple[str, ...]     # in Korean
@@ -162,7 +162,7 @@ def _model() -> Softmax:
 
 def query_types(query:str  # at most its first 1,000 characters are read
                 ) -> list[QueryType]|None:
-    "The eight kinds, most probable first; None where a query has no letter. Raises `ConfigError` for what is no text."
+    "The six kinds that a wording shows, most probable first; None where a query has no letter. Raises `ConfigError`."
     if not isinstance(query, str):
         raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
     text = nfc(query[:1000]).strip()
@@ -286,7 +286,7 @@ class QueryAnalysis:
     alternatives: tuple[TopicHit, ...]                  # the candidates, best first
     family: str|None                                    # of regulations
     families: tuple[tuple[str, float], ...]             # the likely ones
-    query_type: str|None                                # one of the eight
+    query_type: str|None                                # the likeliest of TYPES
     types: tuple[QueryType, ...]                        # the likely ones
     contexts: tuple[str, ...]                           # keys of CONTEXTS
     entities: tuple[Entity, ...]
