@@ -170,7 +170,8 @@ def query_types(query:str  # at most its first 1,000 characters are read
         return None
     signs = type_signs(text)
     def reasons(name):
-        return tuple(f"{s}: '{signs[s]}'" for s in _model().because(signs, name, 3))
+        words = [s for s in signs if not s.startswith(("길이", "높임"))]
+        return tuple(f"{s}: '{signs[s]}'" for s in _model().because(words, name, 3))
     found = _model().probabilities(signs)
     return found and [QueryType(name, round(p, 3), reasons(name)) for name, p in found.items()]
 
