@@ -110,7 +110,7 @@ def analyze(q):
     share(a.confidence)
     for _, p in a.families: share(p)
     for t in a.types: share(t.probability)
-    for _, p, _ in a.personas: share(p)
+    for _, words in a.personas: assert words and words in nfc(q)
     if not q.strip(): assert a.topic is None and a.query_type is None
 
 @checks(120, TEXT, TURNS)

@@ -209,7 +209,3 @@ class LLMJudge:
         prompts = [_build_prompt(i, self.prompt)[0] for i in (_read_item(row)[0] for row in items) if i.answer.strip()]
         return None if self.llm is None else self.llm.estimate(
             prompts, schema=self.prompt["schema"], system=self.prompt["system"])
-    def __call__(self, item:Mapping|JudgeItem) -> float|None:
-        "The overall score of a row; for the probes of `trust`."
-        i = _read_item(item)[0]
-        return self.judge(i.query, i.answer, i.contexts, i.reference, i.key_facts).overall

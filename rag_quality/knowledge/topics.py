@@ -122,37 +122,54 @@ def _read_family_words(config=None) -> dict[str, tuple[str, ...]]:
 # %% ../../nbs/knowledge/02_topics.ipynb #3e373274
 @dataclass(frozen=True, slots=True)
 class Softmax:
-    "P(class) = softmax(bias + the weights of the features that are there)."
+    "P(class) = softmax(bias + the weights of the features that are there); a class that a feature does not name has 0."
     classes: tuple[str, ...]
     bias: tuple[float, ...]
-    weights: dict[str, tuple[float, ...]]
+    weights: dict[str, dict[str, float]]     # feature -> class -> weight
 
-    def probabilities(self, features:Iterable[str]) -> dict[str, float]|None:
+    def probabilities(
+        self, features: Iterable[str]  # those that are there, a repeated one counted once
+    ) -> dict[str, float] | None:
         "class -> probability, most probable first; None where no feature is known."
         known = [self.weights[f] for f in set(features) if f in self.weights]
         if not known:
             return None
-        z = [sum(column) for column in zip(self.bias, *known)]
-        top = max(z)
-        e = [math.exp(v - top) for v in z]
-        total = sum(e)
-        return dict(sorted(zip(self.classes, (v/total for v in e)), key=lambda x: -x[1]))
+        z = {c: b + sum(w.get(c, 0.) for w in known) for c, b in zip(self.classes, self.bias)}
+        top = max(z.values())
+        e = {c: math.exp(v - top) for c, v in z.items()}
+        total = sum(e.values())
+        return dict(sorted(((c, v/total) for c, v in e.items()), key=lambda x: -x[1]))
 
-    def because(self, features:Iterable[str], name:str, k:int=3) -> list[str]:
+    def because(
+        self,
+        features: Iterable[str],  # those that are there
+        name: str,  # the class
+        k: int = 3,  # so many at most
+    ) -> list[str]:
         "The features that speak most for a class over the others."
-        at, rows = self.classes.index(name), {f: self.weights[f] for f in set(features) if f in self.weights}
-        pull = {f: w[at] - sum(w)/len(w) for f, w in rows.items()}
+        rows = {f: self.weights[f] for f in set(features) if f in self.weights}
+        pull = {f: w.get(name, 0.) - sum(w.values())/len(self.classes) for f, w in rows.items()}
         return [f for f in sorted(pull, key=lambda f: (-pull[f], f))[:k] if pull[f] > .2]
 
-def _query_model(name:str, config=None) -> Softmax:
-    "A model of the configuration `query_models`: family, query_type, persona."
+def _query_model(
+    name: str,  # family or query_type
+    config=None,  # None: the packaged query_models
+) -> Softmax:
+    "A model of the configuration `query_models`; raises `ConfigError` where it is not there or is of an old form."
     found = load_config("query_models", config).get("models", {})
     if name not in found:
         raise ConfigError(f"설정 query_models에 {name!r} 모델이 없습니다. 있는 것: {', '.join(found) or '없음'}")
-    m, scale = found[name], 1/found[name].get("scale", 100)
-    return Softmax(
-        tuple(m["classes"]), tuple(b*scale for b in m["bias"]),
-        {f: tuple(int(v)*scale for v in w.split()) for f, w in m["weights"].items()})
+    m, scale = found[name], 1/found[name]["scale"]
+    weights = {}
+    for feature, row in m["weights"].items():
+        pairs = [pair.partition(":") for pair in row.split()]
+        if not all(colon for _, colon, _ in pairs):
+            raise ConfigError(
+                f"설정 query_models의 {name} 모델에서 {feature!r}의 무게 {row!r:.40}은(는) '갈래의 번호:무게'의 꼴이 아닙니다."
+                " benchmarks/query_analysis.py --write로 다시 배우세요."
+            )
+        weights[feature] = {m["classes"][int(n)]: int(v)*scale for n, _, v in pairs}
+    return Softmax(tuple(m["classes"]), tuple(b*scale for b in m["bias"]), weights)
 
 # %% ../../nbs/knowledge/02_topics.ipynb #f026bbba
 class _Index:
@@ -238,7 +255,7 @@ def find_topics(query:str, k:int=3) -> tuple[list[TopicHit], dict[str, float]|No
     scores = {
         n: (
             sum(v * 0.5**i for i, (v, _) in enumerate(sorted(cues, reverse=True)))
-            + _TRUST * families.get(_index().topics[n].family, 0.0)
+            + _TRUST * (families or {}).get(_index().topics[n].family, 0.0)
         )
         for n, cues in heard.items()
     }

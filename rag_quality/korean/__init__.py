@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CONTENT_TAGS', 'shared_kiwi', 'Morpheme', 'analyze', 'content_morphemes', 'stop_morphemes', 'KiwiTokenizer',
-           'whitespace_tokenizer', 'similar_morphemes', 'nfc']
+           'whitespace_tokenizer', 'nfc']
 
 # %% ../../nbs/02_korean.ipynb #2e3532e1
 import threading
@@ -88,30 +88,3 @@ def whitespace_tokenizer(text:str) -> list[str]:
     return [w for w in (w.strip(".,?!~…·'\"()[]{}<>“”‘’「」『』:;").lower() for w in nfc(text).split()) if w]
 
 whitespace_tokenizer.fingerprint = "whitespace-1"     # names its indexes in the cache
-
-# %% ../../nbs/02_korean.ipynb #9a21c2e6
-@cache
-def _morpheme_ids() -> dict[tuple[str, str], list[int]]:
-    """The numbers of the morphemes with an embedding, by form and tag; a tag is listed with its irregularity suffix and
-    without."""
-    kiwi, found = shared_kiwi(), {}
-    for i in range(
-        100, 1 + max(m.id for m in kiwi.most_similar_morphemes(100, top_n=10**6))
-    ):  # below 100: classes, not words
-        m = kiwi.morpheme(i)
-        for tag in {m.tag, m.tag.split("-")[0]}:
-            found.setdefault((m.form, tag), []).append(i)
-    return found
-
-def similar_morphemes(form:str, tag:str="NNG", k:int=10) -> list[tuple[str, str, float]]:
-    "The `k` morphemes used most like `form/tag`: (form, tag, similarity in 0..1); empty where Kiwi does not know it."
-    kiwi, best = shared_kiwi(), {}
-    if k < 1:
-        return []
-    try:
-        found = kiwi.most_similar_morphemes((form, tag), top_n=k)
-    except ValueError:     # not in Kiwi's dictionary, or several are written so: those one by one
-        found = [m for i in _morpheme_ids().get((form, tag), []) for m in kiwi.most_similar_morphemes(i, top_n=k)]
-    for m in found:
-        best[m.form, str(m.tag)] = max(round(float(m.score), 4), best.get((m.form, str(m.tag)), -1.0))
-    return [(*key, score) for key, score in sorted(best.items(), key=lambda x: -x[1])[:k]]

@@ -18,7 +18,6 @@ _D_LAST, _D_STEMS = frozenset("듣 긷 싣 붇 눋 컫".split()), frozenset("걷
 _B_LAST, _B_STEMS = frozenset("잡 입 씹 접 집 뽑 업 좁 꼽".split()), frozenset("굽 곱 수줍 뵙 찾아뵙 잡숩".split())   # regular
 _S_LAST = frozenset("짓 낫 붓 잇 긋 젓 잣".split())
 _EU_LAST = frozenset("따르 들르 치르 우러르 다다르".split())
-_REO = frozenset("푸르 노르 누르 이르".split())
 _HOMOGRAPHS = {  # stem -> readings (verb, class), the commoner first
     "걷": ((True, "ㄷ"), (True, "")),
     "묻": ((True, "ㄷ"), (True, "")),
