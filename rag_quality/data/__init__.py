@@ -11,9 +11,9 @@ import json, unicodedata
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .articles import read_text, split_articles, split_paragraphs
+from .articles import read_text, split_articles, _split_paragraphs
 from ..core import ConfigError, DataError, Passage, Qrels, Query, atomic_write, bundle_path, content_hash, nfc
-from rag_quality.data.files import (Problems, collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
+from rag_quality.data.files import (Problems, _collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
     write_run)
 
 _all_ = ["Problems", "log", "read_qrels", "read_run", "write_qrels", "write_run"]
@@ -151,7 +151,7 @@ def _judged(path, problems, asked, docs):
     qrels, home = {}, {}
     for f in sorted((path/"qrels").glob("*.tsv")):
         name = nfc(f.stem)
-        for q, grades in collect_qrels(f, problems, asked, docs).items():
+        for q, grades in _collect_qrels(f, problems, asked, docs).items():
             if name != "all" and home.setdefault(q, name) != name:
                 problems.add(f, None, f"query-id: {short(q)}이(가) 나눔 {home[q]!r}에도 있습니다")
                 continue
@@ -234,7 +234,7 @@ def load_collection(path:str|Path,         # a BEIR folder, a folder of .txt/.md
     if not passages:
         raise DataError(f"{path}: 쓸 수 있는 조문이 하나도 없습니다")
     if max_chars:
-        passages = [part for p in passages for part in split_paragraphs(p, max_chars)]
+        passages = [part for p in passages for part in _split_paragraphs(p, max_chars)]
     return Collection(nfc(path.resolve().name), passages, queries, qrels, splits, list(problems))
 
 # %% ../../nbs/01_data.ipynb #16fedecd

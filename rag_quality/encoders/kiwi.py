@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LEAST', 'MOST', 'TokenTable', 'analyser_state', 'corpus_key', 'pack_words', 'unpack_words', 'analyze_corpus',
-           'corpus_tokens', 'MorphemeSpace', 'morpheme_space', 'refine', 'RefinedVectors', 'retrieval_defaults',
-           'KiwiEncoder', 'pack_tokens', 'unpack_tokens', 'kept_tokens']
+           'corpus_tokens', 'MorphemeSpace', 'morpheme_space', 'RefinedVectors', 'retrieval_defaults', 'KiwiEncoder',
+           'kept_tokens']
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #57f957dc
 from collections import OrderedDict
@@ -218,7 +218,7 @@ def _own_direction(form:str, dim:int) -> np.ndarray:
     "A direction that the form alone decides, nearly at right angles to every other."
     return np.random.default_rng(zlib.crc32(form.encode("utf8", "replace"))).standard_normal(dim)
 
-def refine(forms:Sequence[str], kiwi_ids:np.ndarray, drop:int, *, disk:str="") -> np.ndarray:
+def _refine(forms:Sequence[str], kiwi_ids:np.ndarray, drop:int, *, disk:str="") -> np.ndarray:
     """Unit vectors of morphemes: the model's, centred and without its main directions; for a word it lacks, a direction
     of its own."""
     space = morpheme_space()
@@ -251,7 +251,7 @@ class RefinedVectors:
             else []
         ):
             # on disk a vocabulary is kept whole
-            fresh = refine([f for f, _ in new], np.array([i for _, i in new]), self.drop, disk=disk)
+            fresh = _refine([f for f, _ in new], np.array([i for _, i in new]), self.drop, disk=disk)
             found.update((k, row.copy()) for k, row in zip(new, fresh))
             with self._lock:
                 self._rows.update((k, found[k]) for k in new[-self.limit:])
@@ -354,7 +354,7 @@ from ..korean.formality import Token
 # %% ../../nbs/encoders/00_kiwi.ipynb #5005bb74
 LEAST, MOST = 12, 60_000     # letters of a text worth keeping; texts of a collection
 
-def pack_tokens(kept:dict[str, tuple[Token, ...]]) -> dict[str, np.ndarray]:
+def _pack_tokens(kept:dict[str, tuple[Token, ...]]) -> dict[str, np.ndarray]:
     "Texts and their morphemes as arrays."
     words, rows, counts = {}, [], []
     for found in kept.values():
@@ -364,7 +364,7 @@ def pack_tokens(kept:dict[str, tuple[Token, ...]]) -> dict[str, np.ndarray]:
         "texts": pack_words(kept), "words": pack_words(words), "rows": np.array(rows, np.int32).reshape(-1, 4),
         "counts": np.array(counts, np.int32)}
 
-def unpack_tokens(saved) -> dict[str, tuple[Token, ...]]:
+def _unpack_tokens(saved) -> dict[str, tuple[Token, ...]]:
     "What was packed; {} where the arrays do not fit together."
     try:
         rows, counts = saved["rows"], saved["counts"]
@@ -390,7 +390,7 @@ def kept_tokens(passages:Iterable[Passage]) -> Iterator[int]:
     if not key or formality.seen is not None:
         yield 0
         return
-    there = unpack_tokens(cache_load("kept-tokens", key))
+    there = _unpack_tokens(cache_load("kept-tokens", key))
     formality.kept.update(there)
     formality.seen = []
     try:
@@ -403,4 +403,4 @@ def kept_tokens(passages:Iterable[Passage]) -> Iterator[int]:
             : max(0, MOST - len(there))
         ]
         if new and corpus_key(texts) == key:
-            cache_save("kept-tokens", key, pack_tokens({**there, **{t: formality.tokens(t) for t in new}}))
+            cache_save("kept-tokens", key, _pack_tokens({**there, **{t: formality.tokens(t) for t in new}}))

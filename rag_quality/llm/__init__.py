@@ -16,12 +16,12 @@ from numbers import Integral, Real
 
 from ..core import ConfigError, log, nfc
 from .call import Breaker, Budget, Estimate, Spent, estimate_tokens, price_of, litellm_ready
-from .cache import Replay, ReplyCache, replay_row, request_key
-from .call import Caller, Allowance, Reply, background_loop, on_loop
+from .cache import Replay, ReplyCache, replay_row, _request_key
+from .call import Caller, Allowance, Reply, _background_loop, on_loop
 from rag_quality.llm.errors import (BudgetExceeded, DryRun, LLMAuthError, LLMBadReply, LLMError, LLMRateLimited,
-    LLMRejected, LLMSchemaError, LLMTimeout, LLMUnavailable, ReplayMiss, base_url_of, legal_base_url, provider_of,
-    typed_error)
-from .schema import check_schema, legal_schema, parse_json_reply, parse_label
+    LLMRejected, LLMSchemaError, LLMTimeout, LLMUnavailable, ReplayMiss, _base_url_of, _legal_base_url, _provider_of,
+    _typed_error)
+from .schema import _check_schema, _legal_schema, parse_json_reply, _parse_label
 
 _all_ = [
     "Budget", "Reply", "Spent", "Estimate", "LLMError", "LLMUnavailable", "LLMTimeout", "LLMRateLimited",
@@ -39,7 +39,7 @@ def _json_messages(messages, schema):
     return [*messages[:-1], {**messages[-1], "content": messages[-1]["content"] + asked}]
 
 def _format_for(model, schema):
-    prefix = provider_of(model)[0]
+    prefix = _provider_of(model)[0]
     if prefix in ("openai", "lm_studio", "ollama", "ollama_chat"):
         return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
     return {"type": "json_object"} if prefix == "gemini" else None
@@ -73,7 +73,7 @@ async def ask_json_with(caller, messages, schema, labels, q, temperature=0.0, ma
         if not isinstance(got, Reply):
             return got
         try:
-            return _made({name: parse_label(got.text, legal)}, got, "label")
+            return _made({name: _parse_label(got.text, legal)}, got, "label")
         except LLMSchemaError as e:
             why = e
             why.model, why.attempts = caller.model, q.made
@@ -96,7 +96,7 @@ class LLMService:
                 "모델을 정하지 않았습니다. LLMService('ollama_chat/qwen3:8b')처럼 주거나 export"
                 " RAG_QUALITY_LLM=ollama_chat/qwen3:8b"
             )
-        provider_of(model)
+        _provider_of(model)
         for name, value, least in (
             ("timeout_s", timeout_s, 0.01),
             ("max_concurrency", max_concurrency, 1),
@@ -111,9 +111,9 @@ class LLMService:
         if price is not None:
             price_of(model, price)
         if base_url is not None:
-            base_url = legal_base_url(base_url)
-        elif not replay and (place := base_url_of(provider_of(model)[0])):
-            legal_base_url(place)
+            base_url = _legal_base_url(base_url)
+        elif not replay and (place := _base_url_of(_provider_of(model)[0])):
+            _legal_base_url(place)
         if budget and budget.usd is not None and not replay and price_of(model, price) is None:
             raise ConfigError(
                 f"{model}의 값을 몰라 usd 한도를 지킬 수 없습니다. price=(입력, 출력)을 100만 토큰의 달러로 주거나"
@@ -186,7 +186,7 @@ def _from_entry(entry, schema, cached=True):
             (
                 entry["value"]
                 if how == "label"
-                else check_schema(entry["value"], schema) if "value" in entry else parse_json_reply(text, schema)
+                else _check_schema(entry["value"], schema) if "value" in entry else parse_json_reply(text, schema)
             ),
             reply,
             how,
@@ -267,7 +267,7 @@ def _labels(labels):
 async def _one(
     self, prompt, system=None, schema=None, labels=None, temperature=0.0, max_tokens=None, sample=None, breaker=None
 ):
-    if schema is not None and legal_schema(schema).get("type") != "object":
+    if schema is not None and _legal_schema(schema).get("type") != "object":
         raise ConfigError(f"스키마의 type={schema.get('type')!r}: ask_json의 스키마는 'object'여야 합니다.")
     if not isinstance(temperature, Real) or not 0 <= temperature <= 2:
         raise ConfigError(f"temperature={temperature!r}: 0과 2 사이의 수여야 합니다.")
@@ -278,13 +278,13 @@ async def _one(
     messages, options = messages_of(prompt, system), dict(
         schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
     labels = _labels(labels)
-    key = request_key(self.model, messages, namespace=self._namespace, **options)
+    key = _request_key(self.model, messages, namespace=self._namespace, **options)
     try:
         return await self._answer(messages, labels=labels, breaker=breaker or self._breaker, key=key, **options)
     except (LLMError, ConfigError):
         raise
     except Exception as e:
-        error = typed_error(e, self.model)
+        error = _typed_error(e, self.model)
     raise error
 
 # %% ../../nbs/06_llm.ipynb #3b664ebd
@@ -317,7 +317,7 @@ async def agenerate(self, prompt_text:str|list, temperature:float=0.0, **options
     return (
         await asyncio.wrap_future(
             asyncio.run_coroutine_threadsafe(
-                self._one(prompt_text, temperature=temperature, **options), background_loop()
+                self._one(prompt_text, temperature=temperature, **options), _background_loop()
             )
         )
     ).text
@@ -327,7 +327,7 @@ async def aask_json(self, prompt_text:str|list, schema:Mapping, temperature:floa
     self._warm()
     return await asyncio.wrap_future(
         asyncio.run_coroutine_threadsafe(
-            self._one(prompt_text, schema=schema, temperature=temperature, **options), background_loop()
+            self._one(prompt_text, schema=schema, temperature=temperature, **options), _background_loop()
         )
     )
 
@@ -345,13 +345,13 @@ def ask_many(
 ) -> list:
     """A Reply (with a schema: JSONReply) or an LLMError for each question, in order; finished ones are handed to
     `on_reply(index, result)` as they come."""
-    if asyncio._get_running_loop() is background_loop():
+    if asyncio._get_running_loop() is _background_loop():
         raise RuntimeError("이벤트 루프 안에서는 기다릴 수 없습니다. agenerate, aask_json을 쓰세요.")
     prompts = list(prompts)
     out, news = [None] * len(prompts), queue.SimpleQueue()
     breaker, shared = Breaker(self.give_up_after), {}
     if schema is not None:
-        legal_schema(schema)
+        _legal_schema(schema)
     self._warm()
 
     async def one(n, prompt):
@@ -372,7 +372,7 @@ def ask_many(
     async def run():
         await asyncio.gather(*(one(n, p) for n, p in enumerate(prompts)))
 
-    future = asyncio.run_coroutine_threadsafe(run(), background_loop())
+    future = asyncio.run_coroutine_threadsafe(run(), _background_loop())
     future.add_done_callback(lambda f: news.put((None, f)))
     try:
         while (item := news.get())[0] is not None:
@@ -405,7 +405,7 @@ def estimate(
     "What `ask_many` with the same arguments would cost, without a call."
     options = dict(schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
     asked = [messages_of(p, system) for p in prompts]
-    keys = [request_key(self.model, m, namespace=self._namespace, **options) for m in asked]
+    keys = [_request_key(self.model, m, namespace=self._namespace, **options) for m in asked]
     known = [bool(self.replay) or bool(self._cache and self._cache.get(k)) for k in keys]
     todo = {k or n: m for n, (k, m, old) in enumerate(zip(keys, asked, known)) if not old}
     return self._estimate(list(todo.values()), schema, max_tokens, len(asked), sum(known))

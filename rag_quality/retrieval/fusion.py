@@ -177,7 +177,7 @@ def register_weights(
     return weights_for
 
 # %% ../../nbs/retrieval/02_fusion.ipynb #e21a9cda
-from .exact import check_k, exact_scores
+from .exact import check_k, _exact_scores
 from . import BM25Index, VectorStore
 
 # %% ../../nbs/retrieval/02_fusion.ipynb #35ca9ecd
@@ -194,7 +194,7 @@ class IndexedHybrid(HybridRetriever):
         rows = rows[rows >= 0]
         if not len(rows):
             return None
-        exact = lambda at: exact_scores(index.vectors, q.astype(np.float64), at).round(6)
+        exact = lambda at: _exact_scores(index.vectors, q.astype(np.float64), at).round(6)
         far = index.search_batch(-q, 1)[1][0]
         s = exact(rows)
         return rows, s, exact, (min(float(exact(far[far >= 0]).min(initial=np.inf)), float(s.min())), float(s.max()))
