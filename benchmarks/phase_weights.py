@@ -12,7 +12,7 @@ from rag_quality.experiment import pipeline, run_experiment
 from rag_quality.experiment.steps import System
 from rag_quality.retrieval import BM25Index, VectorStore
 from rag_quality.weights import HybridWeightOptimizer
-from rag_quality.weights.tuning import score_queries
+from rag_quality.weights.tuning import PROCEDURE, _families, score_queries, tune_scores_table
 
 import changes
 import kept
@@ -25,6 +25,13 @@ def fitted(dev):
     "Vector weights that are best on dev: (one for all, one for queries that read as colloquial, one for written ones)."
     curve, written = dev.curves["minmax"], dev.features.written == 1
     return tuple(float(curve[on].mean(0).argmax()) / 100 for on in (np.ones(len(written), bool), ~written, written))
+
+
+def luck(dev):
+    "How good the best of all rules looks on dev, where it was chosen, and what the same choice is worth on regulations that it did not see."
+    values = np.concatenate([f.values for f in _families(dev)])
+    return {"식의 수": len(values), "고른 자료에서 가장 좋은 식": float(values.mean(1).max()),
+            "같은 절차, 보지 않은 규정에서": float(tune_scores_table(dev, resamples=200).values[PROCEDURE].mean()), "n": len(dev.query_ids)}
 
 
 def main():
@@ -71,7 +78,9 @@ def main():
     for said, values in curves.items():
         best = max(values, key=values.get)
         print(f"{said}: best vector weight of the curve {best}, nDCG@10 {values[best]:.3f}, n {len(ids[said])}")
-    kept.note(n=len(scores.query_ids), weights=table, curves=curves, fitted={"하나": one, "구어로 읽힌 질의": colloquial, "문어로 읽힌 질의": formal})
+    chance = luck(dev)
+    print("dev: " + ", ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in chance.items()))
+    kept.note(n=len(scores.query_ids), weights=table, luck=chance, curves=curves, fitted={"하나": one, "구어로 읽힌 질의": colloquial, "문어로 읽힌 질의": formal})
 
 
 if __name__ == "__main__":
