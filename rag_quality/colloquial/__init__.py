@@ -154,7 +154,12 @@ def _rewrite(text:str, toks:Sequence[Token], lex:MappingTables, found:list) -> t
         nxt = toks[spans[n+1][0]:spans[n+1][1]] if n+1 < len(spans) else ()
         before = said[-1] if said and said[-1][2] else None
         # 오늘 주는 거야 내일 주는 거야
-        again = before and before[0] and p and (t := before[1].toks)[before[2].ending].form == part[p.ending].form and token_at(t, before[2].ending-1).form == part[p.ending-1].form and part[p.ending].form in _SHORT
+        again = (
+            before and before[0] and p
+            and (t := before[1].toks)[before[2].ending].form == part[p.ending].form
+            and token_at(t, before[2].ending-1).form == part[p.ending-1].form
+            and part[p.ending].form in _SHORT
+        )
         if before and before[0] is None and _is_check(s, p):
             before[0] = _yes_no_question(*before[1:])[0]
             reasons.append("'맞나요': 앞말을 확인함")

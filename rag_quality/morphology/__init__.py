@@ -305,7 +305,7 @@ def _expand_terms(query:str, mode:str="full", depth:int=1) -> ExpansionResult:
 
 # %% ../../nbs/11_morphology.ipynb #0e46b48e
 class MorphologicalExpander:
-    "Adds conjugated, split and joined forms to a query (phase 2 of the specs). Remembers the last `cache_size` queries."
+    "Adds conjugated, split and joined forms to a query; remembers the last `cache_size` (phase 2 of the specs)."
     def __init__(
         self,
         *,

@@ -197,7 +197,8 @@ class HybridWeightOptimizer:
     the specs)."""
     def __init__(
         self,
-        profile: "str|WeightRule|None" = None,  # "spec", "tuned", "smooth", one of the configuration, or a rule; None: as configured
+        # "spec", "tuned", "smooth", another of the configuration, or a rule; None: as configured
+        profile: "str|WeightRule|None" = None,   # see above
         *,
         coverage_of: Callable[[str], float] | None = None,  # query text -> 0..1, e.g. `BM25Index.coverage`
         override: "tuple[float, float]|None" = None,  # (BM25, vector) for every query

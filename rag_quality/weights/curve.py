@@ -28,7 +28,7 @@ class RankMeasure:
 
     def table(self, depth:int   # passages that are ranked
              ) -> np.ndarray:
-        "(depth + 2,): what rank 1, 2, ... is worth, 0 beyond the cutoff and for 'not found' (rank depth + 1 and above)."
+        "(depth + 2,): what rank 1, 2, ... is worth, 0 beyond the cutoff and for what is not found (rank above depth)."
         rank = np.arange(1, depth + 2, dtype=float)
         worth = {
             "nDCG": 1 / np.log2(rank + 1), "RR": 1 / rank, "AP": 1 / rank,
