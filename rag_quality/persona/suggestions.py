@@ -215,8 +215,8 @@ from ..core import Query, bundle_path
 from ..data import Collection
 from .patches import apply_patch, config_diff, current, read_json
 from ..knowledge.topics import find_topics
+from ..weights import WeightRule, read_rules
 from ..weights.tuning import score_queries
-from ..weights.rules import WeightRule, read_rules
 
 # %% ../../nbs/persona/20_suggestions.ipynb #a77d3aad
 TYPES = {

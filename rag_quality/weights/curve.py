@@ -26,9 +26,9 @@ class RankMeasure:
     cutoff: int|None
     rel: int = 1            # the least grade that counts
 
-    def table(self, depth:int) -> np.ndarray:
-        """What rank 1, 2, ... is worth (at its rank), 0 beyond the cutoff and for 'not found' (rank depth + 1 and
-        above)."""
+    def table(self, depth:int   # passages that are ranked
+             ) -> np.ndarray:
+        "(depth + 2,): what rank 1, 2, ... is worth, 0 beyond the cutoff and for what is not found (rank above depth)."
         rank = np.arange(1, depth + 2, dtype=float)
         worth = {
             "nDCG": 1 / np.log2(rank + 1), "RR": 1 / rank, "AP": 1 / rank,
@@ -37,27 +37,24 @@ class RankMeasure:
         return np.concatenate([[0.0], worth])
 
     def relevant(self, grades:Mapping) -> dict:
-        "The passages that count."
+        "passage -> grade of those `grades` that count."
         return {d: g for d, g in grades.items() if g >= max(self.rel, 1)}
 
     def ideal(self, grades:Iterable[int]) -> float:
-        "What the value of a query is divided by."
+        "What the value of a query with these `grades` is divided by."
         best = sorted(grades, reverse=True)
         if self.kind == "nDCG":
             return float(sum(g / np.log2(i + 2) for i, g in enumerate(best[:self.cutoff])))
         return float(len(best)) if self.kind in ("R", "AP") else 1.0
 
-def rank_measure(name:str) -> RankMeasure:
-    "A `RankMeasure` by its name, or the `ConfigError` that it looks at more than ranks."
+def rank_measure(name:str   # as `ir_measures` writes it: nDCG@10, R(rel=2)@5
+                ) -> RankMeasure:
+    "A `RankMeasure` by its name. Raises `ConfigError` where it looks at more than ranks."
     m = parse_measures([name])[0]
     params = dict(m.params)
     found = RankMeasure(str(m), m.NAME, params.pop("cutoff", None), params.pop("rel", 1))
-    if (
-        params
-        or found.kind not in ("nDCG", "R", "RR", "P", "AP", "Success")
-        or found.cutoff is None
-        and found.kind in ("P", "Success")
-    ):
+    known = found.kind in ("nDCG", "R", "RR", "P", "AP", "Success")
+    if params or not known or found.cutoff is None and found.kind in ("P", "Success"):
         raise ConfigError(f"measure={name!r}: nDCG@k, R@k, RR@k, P@k, AP@k, Success@k 가운데 하나를 주세요.")
     return found
 
@@ -65,20 +62,22 @@ def rank_measure(name:str) -> RankMeasure:
 TIE = 1e-12      # scores closer than this (times the greatest score) are equal
 
 def differences(
-    b: np.ndarray,
-    v: np.ndarray,  # (queries, passages): normalised scores, -inf where there is no passage
-    rows: np.ndarray,
-    cols: np.ndarray,  # where the relevant passages stand
-    tie: float,
+    b: np.ndarray,      # (queries, passages): normalised scores of BM25, -inf where there is no passage
+    v: np.ndarray,      # the same of the vectors
+    rows: np.ndarray,   # (relevant passages,): the query of each
+    cols: np.ndarray,   # its column
+    tie: float          # scores closer than this are equal
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far every passage lies above a relevant one at weight 0 and at weight 1; of equals, the earlier column is
-    above."""
+    """(relevant passages, passages), twice: how far every passage lies above a relevant one at weight 0 and at weight
+    1; of equals, the earlier column is above."""
     shift = np.where(np.arange(b.shape[1]) < cols[:, None], tie, -tie)
     return b[rows] - (b[rows, cols][:, None] - shift), v[rows] - (v[rows, cols][:, None] - shift)
 
-def ranks_over(p:np.ndarray, q:np.ndarray,   # from `differences`
-               weights:np.ndarray            # ascending
-              ) -> np.ndarray:
+def ranks_over(
+    p: np.ndarray,        # at weight 0, from `differences`
+    q: np.ndarray,        # at weight 1
+    weights: np.ndarray   # ascending
+) -> np.ndarray:
     "The rank of each relevant passage at each weight (relevant passages, weights)."
     up, down = q > 0, p > 0
     at = np.flatnonzero((up != down).ravel())
@@ -93,14 +92,14 @@ def ranks_over(p:np.ndarray, q:np.ndarray,   # from `differences`
 
 # %% ../../nbs/weights/00_curve.ipynb #495fad64
 def normalization_name(name:str) -> str:
-    "One of `NORMALIZATIONS`; 'min-max' is another way to write 'minmax'."
+    "The `name` if it is one of `NORMALIZATIONS` ('min-max': 'minmax'). Raises `ConfigError` where it is none."
     found = "minmax" if name == "min-max" else name
     if found not in NORMALIZATIONS:
         raise ConfigError(f"normalization={name!r}: min-max, {', '.join(NORMALIZATIONS)} 가운데 하나를 주세요.")
     return found
 
 def check_grid(grid) -> np.ndarray:
-    "The weights in order, without repetition; None: 0, 0.1, ..., 1."
+    "The weights of a `grid` in order, each once; None: 0, 0.1, ..., 1. Raises `ConfigError` on one beyond 0 to 1."
     try:
         w = np.unique(np.round(np.linspace(0, 1, 11), 10) if grid is None else np.asarray(list(grid), float))
     except (TypeError, ValueError):
@@ -110,7 +109,7 @@ def check_grid(grid) -> np.ndarray:
     return w
 
 def normalize_rows(scores:np.ndarray, method:str) -> np.ndarray:
-    "`normalize_array` for every row of a matrix."
+    "Every row of the matrix `scores` by a `method` of `NORMALIZATIONS`. Raises `DataError` on NaN and infinity."
     if not np.isfinite(scores).all():
         raise DataError("점수 행렬에 NaN이나 무한대가 있습니다. 유한한 수여야 합니다.")
     if method == "none" or not scores.size:
@@ -129,6 +128,7 @@ class WeightCurve:
 
     @property
     def mean(self) -> np.ndarray:
+        "(weights,): over the queries."
         return self.per_query.mean(0) if len(self.per_query) else np.zeros(len(self.weights))
     def best(self) -> tuple[float, float]:
         "(weight, mean) of the best weight; of equal ones (to 1e-12), the smallest."
@@ -154,17 +154,9 @@ def _values(ranks, rows, grades, ideal, measure, depth) -> np.ndarray:
     return out / ideal[:, None]
 
 def _curve_of(
-    b: np.ndarray,
-    v: np.ndarray,  # normalised scores, -inf where there is no passage
-    rows: np.ndarray,
-    cols: np.ndarray,
-    grades: np.ndarray,  # the relevant passages that can be found, rows ascending
-    ideal: np.ndarray,
-    weights: np.ndarray,
-    measure: RankMeasure,
-    *,
-    positive: bool = False,
-    block: int = 2**18
+    b, v,                 # normalised scores, -inf where there is no passage
+    rows, cols, grades,   # the relevant passages that can be found, rows ascending
+    ideal, weights, measure:RankMeasure, *, positive:bool=False, block:int=2**18
 ) -> np.ndarray:
     "(queries, weights): the measure at every weight, some relevant passages at a time."
     n, out, tie, q = b.shape[1], np.zeros((len(b), len(weights))), _tie(b, v), 0
@@ -181,42 +173,33 @@ def _curve_of(
     return out
 
 # %% ../../nbs/weights/00_curve.ipynb #7fa39982
-def weight_curve(relevant:Sequence[Mapping[int, int]],      # for each query: column -> grade
-                 bm25:np.ndarray, dense:np.ndarray, *,      # (queries, passages)
-                 weights:Iterable[float]|None=None,         # vector weights; None: 0, 0.001, ..., 1
-                 measure:str="nDCG@10", normalization:str="min-max",
-                 positive:bool=True                         # a passage whose fused score is not above 0 is not found
-                ) -> WeightCurve:
-    """The measure of every query at every weight, over all passages. Each query must have a relevant passage; equal
-    scores: in the order of the columns."""
-    bm25, dense, m, how = (
-        np.asarray(bm25, float),
-        np.asarray(dense, float),
-        rank_measure(measure),
-        normalization_name(normalization),
-    )
+def weight_curve(
+    relevant: Sequence[Mapping[int, int]],      # for each query: column -> grade
+    bm25: np.ndarray,                           # (queries, passages)
+    dense: np.ndarray,                          # (queries, passages)
+    *,
+    weights: Iterable[float] | None = None,     # vector weights; None: 0, 0.001, ..., 1
+    measure: str = "nDCG@10",                   # of ranks
+    normalization: str = "min-max",             # min-max, max, none: row by row
+    positive: bool = True                       # a passage whose fused score is not above 0 is not found
+) -> WeightCurve:
+    """The measure of every query at every weight, over all passages; of equal scores, the earlier column first. Raises
+    `ConfigError` on matrices of other shapes, `DataError` where a query has no relevant passage."""
+    bm25, dense = np.asarray(bm25, float), np.asarray(dense, float)
+    m, how = rank_measure(measure), normalization_name(normalization)
     if bm25.ndim != 2 or bm25.shape != dense.shape or len(relevant) != len(bm25):
         raise ConfigError(f"점수 행렬이 {bm25.shape}, {dense.shape}이고 판정은 {len(relevant)}건입니다. 모두 같은 질의와 조문이어야 합니다.")
     counted = [m.relevant(g) for g in relevant]
     if not all(counted):
         raise DataError(f"{[bool(c) for c in counted].index(False)}번째 질의에 관련 조문이 없습니다. 잴 수 없는 질의는 빼고 주세요.")
-    rows, cols, grades = (
-        (np.array(x) for x in zip(*((i, c, g) for i, own in enumerate(counted) for c, g in own.items())))
-        if counted
-        else (np.zeros(0, int),) * 3
-    )
+    judged = [(i, c, g) for i, own in enumerate(counted) for c, g in own.items()]
+    rows, cols, grades = (np.array(x) for x in zip(*judged)) if counted else (np.zeros(0, int),) * 3
     if len(cols) and not 0 <= cols.min() <= cols.max() < bm25.shape[1]:
         raise DataError(f"관련 조문의 열 {cols.max()}: 0에서 {bm25.shape[1] - 1}까지여야 합니다.")
     grid = check_grid(np.round(np.linspace(0, 1, 1001), 10) if weights is None else weights)
     b, v = normalize_rows(bm25, how), normalize_rows(dense, how)
-    return WeightCurve(
-        grid,
-        _curve_of(
-            b, v, rows, cols, grades, np.array([m.ideal(c.values()) for c in counted]), grid, m, positive=positive
-        ),
-        m.name,
-        how,
-    )
+    ideal = np.array([m.ideal(c.values()) for c in counted])
+    return WeightCurve(grid, _curve_of(b, v, rows, cols, grades, ideal, grid, m, positive=positive), m.name, how)
 
 # %% ../../nbs/weights/00_curve.ipynb #bd78a8a0
 @dataclass(frozen=True, slots=True)
@@ -232,6 +215,7 @@ class BestWeight:
 
     @property
     def bm25_weight(self) -> float:
+        "The rest of 1."
         return round(1 - self.vector_weight, 12)
 
     def _repr_markdown_(self) -> str:
@@ -297,14 +281,8 @@ def _pack_runs(qrels:Qrels, bm25_run:Run, dense_run:Run, measure:RankMeasure, me
     here = keys[at] == own if len(keys) else np.zeros(0, bool)
     at, grades = at[here], grades[here]
     order = np.argsort(row[at], kind="stable")
-    return (
-        out[0],
-        out[1],
-        row[at][order],
-        col[at][order],
-        grades[order],
-        np.array([measure.ideal(c.values()) for c in counted.values()]),
-    )
+    ideal = np.array([measure.ideal(c.values()) for c in counted.values()])
+    return out[0], out[1], row[at][order], col[at][order], grades[order], ideal
 
 # %% ../../nbs/weights/00_curve.ipynb #b36f10bc
 def _plateau(weights, scores, at) -> tuple[float, float]:
@@ -344,16 +322,16 @@ def _continuous(b, v, rows, cols, grades, ideal, measure):
 
 # %% ../../nbs/weights/00_curve.ipynb #f60f22df
 def best_fusion_weight(
-    qrels: Qrels,
-    bm25_run: Run,
-    dense_run: Run,
+    qrels: Qrels,                                # query -> passage -> grade
+    bm25_run: Run,                               # query -> passage -> score
+    dense_run: Run,                              # query -> passage -> score
     *,
-    grid: Iterable[float] | str | None = None,  # vector weights; None: 0, 0.1, ..., 1; "continuous": all of them
-    measure: str = "nDCG@10",
-    normalization: str = "min-max"
+    grid: Iterable[float] | str | None = None,   # vector weights; None: 0, 0.1, ..., 1; "continuous": all of them
+    measure: str = "nDCG@10",                    # of ranks
+    normalization: str = "min-max"               # min-max, max, none: query by query
 ) -> BestWeight:
     """The vector weight with the best mean measure; of equal ones the smallest (the middle of its interval, where all
-    are tried)."""
+    are tried). Raises `ConfigError` on a measure or grid that is none, `DataError` where no query can be scored."""
     m, how = rank_measure(measure), normalization_name(normalization)
     if isinstance(grid, str) and grid != "continuous":
         raise ConfigError(f"grid={grid!r}: 무게의 목록이나 'continuous'를 주세요.")
@@ -361,11 +339,8 @@ def best_fusion_weight(
     try:
         b, v, *where = packed = _pack_runs(qrels, bm25_run, dense_run, m, how)
     except (TypeError, AttributeError, ValueError) as e:
-        raise (
-            e
-            if isinstance(e, DataError)
-            else DataError(f"qrels와 두 실행은 {{질의: {{조문: 수}}}}인 dict여야 합니다 ({e}).")
-        ) from None
+        told = DataError(f"qrels와 두 실행은 {{질의: {{조문: 수}}}}인 dict여야 합니다 ({e}).")
+        raise (e if isinstance(e, DataError) else told) from None
     if not len(b):
         raise DataError(f"{m.name}으로 잴 질의가 없습니다. 판정(qrels)에 관련 조문이 있는 질의가 하나는 있어야 합니다.")
     if weights is not None:
