@@ -9,7 +9,7 @@ __all__ = ['AFTER', 'WORSE', 'NONE', 'plot_changes']
 from collections.abc import Mapping
 
 from ..core import ConfigError
-from . import korean_font
+from . import korean_font, shown
 from .results import Result
 
 # %% ../../nbs/report/03_changes.ipynb #74bdce91
@@ -57,4 +57,4 @@ def plot_changes(
         if title:
             ax.set_title(title, loc="left", fontsize=11)
         ax.set_xlabel("○ 전   ● 후   오른쪽: 차이와 95 % 구간(회색은 0을 품음)", fontsize=9)
-    return fig
+    return shown(fig)
