@@ -123,7 +123,8 @@ def _called(askable:Askable, persona:Persona, difficulty:str, slang:bool, rng:ra
                 return re.sub(rf"(?<!\S){word}(?!\S)", said, matter, count=1), f"slang: {word} → {said}"
     if rng.random() < {"easy": max(persona.knows, .7), "medium": persona.knows, "hard": persona.knows*.4}[difficulty]:
         return matter, ""
-    words = [w.lay for w in lay_words(askable) if w.formal.replace(" ", "") == askable.matter.replace(" ", "")]
+    words = [w for w in lay_words(askable) if w.formal.replace(" ", "") == askable.matter.replace(" ", "")]
+    words = [w.lay for w in words if w.persona in (*persona.like, *persona.near)]
     words = [w for w in words if len(w) < 16 and query_tokens(w)[-1].tag in ("NNG", "NNP", "SL")]
     said = rng.choice(words) if words else matter
     return said, "" if said == matter else f"lay: {matter} → {said}"
