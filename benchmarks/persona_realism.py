@@ -62,8 +62,8 @@ def interval(p:float, n:int) -> str:
     ci = binomtest(round(p*n), n).proportion_ci(method="wilson"); return f"[{ci.low:.2f}, {ci.high:.2f}]"
 
 def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]:
-    "n queries a persona on a collection: needs drawn so that no article belongs to one persona."
-    found, rows = [a for a in askables(collection) if a.answerable], []
+    "n queries a persona on a collection: needs drawn so that no article belongs to one persona. No wording of the bank is used twice, as in a session."
+    found, rows, used = [a for a in askables(collection) if a.answerable], [], set()
     for p in personas:
         rng = random.Random(f"{seed}:{p.id}"); mine = [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
         pool = rng.sample(mine, min(n, len(mine))) + rng.choices(mine, k=max(0, n - len(mine)))
@@ -71,8 +71,8 @@ def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]
         for i, (a, d) in enumerate(zip(pool, levels)):
             kinds = {"easy": ("사실 확인", "절차 질문", "자격 확인"), "medium": ("사실 확인", "절차 질문", "자격 확인", "비교 질문", "복합 질문", "은어/축약어"), "hard": ("모호한 질문", "감정 표현", "복합 질문", "은어/축약어")}[d]
             kind = rng.choice([k for k in kinds if k in a.types and (k != "비교 질문" or a.other)] or ["사실 확인"])
-            w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{p.id}:{i}"))
-            rows.append({"text": w.text, "persona": p.id, "group": next(iter(a.relevant)), "difficulty": d, "type": kind, "formal": a.formal, "steps": w.steps})
+            w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{p.id}:{i}"), used=used); used.add(w.lay)
+            rows.append({"text": w.text, "source": w.source, "persona": p.id, "group": next(iter(a.relevant)), "difficulty": d, "type": kind, "formal": a.formal, "steps": w.steps})
     return rows
 
 def duplicates(texts) -> float:
@@ -94,12 +94,13 @@ def main():
     for p in people: mine = [(r, g) for r, g in zip(rows, guess) if r["persona"] == p.id]; print(f"      {p.name:12} {np.mean([r['persona'] == g for r, g in mine]):.2f}   taken for {Counter(g for r, g in mine if g != p.id).most_common(2)}")
     print(f"(2) (near-)duplicates: {duplicates(texts):.3f}, n={len(texts)}, wanted <= 0.05")
     kinds = [(query_types(r["text"]) or [None])[0] for r in rows]; print(f"    kind of query told by rag_quality.knowledge.questions as meant: {np.mean([k is not None and k.name == r['type'] for k, r in zip(kinds, rows)]):.2f} (chance 0.12)")
+    print(f"    words from {dict(sorted(Counter(r['source'] for r in rows).items()))}")
     print(f"    length {np.mean([len(t) for t in texts]):.1f} +- {np.std([len(t) for t in texts]):.1f} characters")
     if a.data: compare(Path(a.data), people, a.seed)
 
 def matched(folder:Path, real, names:dict, seed:int) -> list[dict]:
     "For each real query one generated for the same article by the same persona; where nothing can be asked of the article, for another."
-    found = [a for a in askables(load_collection(folder)) if a.answerable]; qrels = {}
+    found = [a for a in askables(load_collection(folder)) if a.answerable]; qrels, lays, sources = {}, set(), Counter()
     for path in sorted((folder/"qrels").glob("*.tsv")):
         for line in path.read_text(encoding="utf-8").splitlines()[1:]: q, d, g = line.split("\t")[:3]; qrels.setdefault(q, {})[d] = int(g)
     rows, same, used = [], 0, Counter()
@@ -110,8 +111,9 @@ def matched(folder:Path, real, names:dict, seed:int) -> list[dict]:
         a = min(mine, key=lambda a: (used[a.id], rng.random())); used[a.id] += 1; d = r["metadata"].get("difficulty", "medium"); d = d if d in ("easy", "medium", "hard") else "medium"
         meant = next((t for t in TYPES if t[:2] == r["metadata"].get("query_type", "")[:2]), "사실 확인")
         kind = meant if meant in a.types and (meant != "비교 질문" or a.other) else "사실 확인"
-        rows.append({"text": wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w")).text, "group": r["metadata"].get("pair", r["_id"]), "formal": a.formal})
-    print(f"    {same} of {len(real)} for the same article"); return rows
+        w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w"), used=lays); lays.add(w.lay); sources[w.source] += 1
+        rows.append({"text": w.text, "group": r["metadata"].get("pair", r["_id"]), "formal": a.formal})
+    print(f"    {same} of {len(real)} for the same article; words from {dict(sorted(sources.items()))}"); return rows
 
 def compare(folder:Path, people, seed:int):
     "Generated against the real colloquial queries of a folder: the same persona, difficulty, kind and article; one fold holds both."

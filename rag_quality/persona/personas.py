@@ -15,7 +15,7 @@ from ..core import ConfigError, load_config, nfc
 # %% ../../nbs/persona/01_personas.ipynb #4e867006
 GROUPS = {"student": "학부생", "graduate": "대학원생", "faculty": "교원", "staff": "직원", "family": "가족", "any": "구성원"}
 VOICES = {"polite": "해요체", "formal": "합쇼체", "casual": "반말", "noun": "음슴체", "old": "하오·하게를 섞은 윗사람의 말", "vague": "말끝을 흐림"}
-HABITS = ("greet", "thanks", "intro", "question", "glue", "typo", "chat", "slang", "split", "worry")
+HABITS = ("thanks", "intro", "question", "glue", "typo", "chat", "slang", "worry")
 
 @dataclass(frozen=True, slots=True)
 class Persona:

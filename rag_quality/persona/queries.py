@@ -340,24 +340,26 @@ class QueryGenerator:
         same."""
         p = persona_of(persona)
         slots = slots_of(p, n, seed)
-        order, seen, used, made = ranked(self.needs, p, seed), Seen(avoid), set(), []
+        avoid = list(avoid)
+        order, seen, used, made, lays = ranked(self.needs, p, seed), Seen(avoid), set(), [], set(avoid)
         for slot in slots:
             for a in suiting(slot, order, used, p.group):
-                if w := self.wall("wording", self._worded, slot, a, p, seed, seen):
+                if w := self.wall("wording", self._worded, slot, a, p, seed, seen, lays):
                     made.append((slot, a, w))
                     seen.add(w.text)
+                    lays.add(w.lay)
                     used |= {a.id, a.id.split("#")[0], *(d for d, g in a.relevant.items() if g == 2)}
                     break
         if len(made) < n:
             log.warning("%s: 질문 %d개 가운데 %d개만 만들었습니다. 규정집에서 물을 것이 모자랍니다", p.name, n, len(made))
         return self._queries(made, p, seed, avoid)
 
-    def _worded(self, slot:Slot, a:Askable, p:Persona, seed:int, seen:Seen):
+    def _worded(self, slot:Slot, a:Askable, p:Persona, seed:int, seen:Seen, lays:Collection[str]):
         "A need in the persona's words, or None where it has been asked so already."
         for turn in range(4):
             w = wording(
                 a, p, difficulty=slot.difficulty, query_type=_type(slot, a),
-                rng=random.Random(f"{seed}:{p.id}:{slot.number}:{a.id}:{turn}"))
+                rng=random.Random(f"{seed}:{p.id}:{slot.number}:{a.id}:{turn}"), used=lays)
             if w.text.strip() and w.text not in seen and (a.kind != "near" or a.terms[-1] in w.text):
                 return w     # without its key word it would be another question
 
@@ -375,7 +377,10 @@ class QueryGenerator:
             from_ = {
                 "method": "rules" if ours else method, "seed": seed, "need": a.id, "kind": a.kind,
                 "doc_ids": [d for d, g in a.relevant.items() if g == 2],
-                "steps": [str(x) for x in w.steps] if ours else []}
+                "wording": w.source if ours else "llm",
+                "steps": list(w.steps) if ours else []}
+            if ours and w.lay:
+                from_["lay"] = w.lay
             if self.llm and ours:
                 from_["llm"] = bad.get(i, "이미 나온 질문과 같습니다")
             if a.why:
@@ -404,12 +409,13 @@ class QueryGenerator:
         people, seen, got = PersonaGenerator().generate(personas), list(avoid), {}
         for p in sorted(people, key=lambda p: p.id):
             got[p.id] = self.generate(p, n, seed=seed, avoid=seen)
-            seen += [q.text for q in got[p.id]]
+            seen += [text for q in got[p.id] for text in (q.text, q.provenance.get("lay")) if text]
         return [q for p in people for q in got[p.id]]
 
 # %% ../../nbs/persona/06_queries.ipynb #6ca8aee0
 def read_avoid(folder:"str|Path") -> list[str]:
-    "The texts of earlier queries: of a session folder, or of a folder of them; a line that cannot be read is left out."
+    """The texts of earlier queries and the bank's wordings in them: of a session folder, or of a folder of them; a line that
+    cannot be read is left out."""
     path = Path(folder)
     if not path.exists():
         raise ConfigError(f"avoid={str(folder)!r}: 폴더가 없습니다. 앞선 세션의 폴더(queries.jsonl이 든)나 그런 폴더들이 든 폴더를 주세요.")
@@ -417,9 +423,9 @@ def read_avoid(folder:"str|Path") -> list[str]:
     for f in [path/"queries.jsonl"] if (path/"queries.jsonl").is_file() else sorted(path.glob("*/queries.jsonl")):
         for line in f.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
-                text = json.loads(line).get("text")
+                row = json.loads(line)
+                texts = row.get("text"), (row.get("provenance") or {}).get("lay")
             except (json.JSONDecodeError, AttributeError):
                 continue
-            if isinstance(text, str):
-                out.append(text)
+            out += [text for text in texts if isinstance(text, str)]
     return out
