@@ -119,7 +119,7 @@ from .components import ComponentAnalyzer
 from .personas import _persona_of
 from .personas import Dialogue
 from .simulator import MultiTurnSimulator
-from .targets import Breaker
+from .targets import TargetBreaker
 from .wording import _reworded
 from ..core.workers import Worker
 
@@ -148,7 +148,7 @@ class Rounds:
         )
         self.workers = concurrency if getattr(target, "kind", "callable") in ("chat", "http") else 1
         self.stop = threading.Event()
-        self.ask = Recorder(store, target, breaker=Breaker(), stop=self.stop, **how)
+        self.ask = Recorder(store, target, breaker=TargetBreaker(), stop=self.stop, **how)
         self.examine, self.done = Examiner(store, target, collection.passages, llm=llm), {
             n: store.done(n) for n in ("answers", "turns")
         }
