@@ -119,7 +119,7 @@ class Label:
     digest: str = ""       # of the text that was shown
 
 def append_label(path:str|Path, label:Label) -> None:
-    "Add one line, flushed to the disk; a torn line before it is closed first."
+    "Add `label` as one line of the file at `path`, flushed to the disk; a torn line before it is closed first."
     line = json.dumps(
         {"id": label.item_id, "rater": label.rater, "field": label.field, "value": label.value, "digest": label.digest},
         ensure_ascii=False) + "\n"
@@ -156,9 +156,12 @@ def _labels_with_notes(path:str|Path) -> tuple[list[Label], Problems]:
         )
     return list(found.values()), problems
 
-def read_labels(path:str|Path, *, strict:bool=False) -> list[Label]:
-    """The newest label of each item, rater and field; lines that cannot be read are named in the log or (strict) as an
-    error."""
+def read_labels(
+    path:str|Path,         # a file that `append_label` wrote
+    *,
+    strict:bool=False,     # a line that can't be read is an error, not a line of the log
+) -> list[Label]:
+    "The newest label of each item, rater and field. A file of something else, or (strict) a bad line, is a `DataError`."
     found, problems = _labels_with_notes(path)
     problems.settle(strict)
     return found
@@ -173,9 +176,13 @@ def _ratings(labels:Iterable[Label], field:str) -> dict[str, dict[str, float|str
 
 # %% ../../nbs/judge/03_labels.ipynb #92804ad5
 def read_verdicts(
-    path:str|Path, fields:Iterable[str], *, strict:bool=False
+    path:str|Path,             # a file of verdicts: {id, method, correctness, ...} or what `judge_many` wrote
+    fields:Iterable[str],      # the criteria to read, e.g. 'correctness'
+    *,
+    strict:bool=False,         # a line that can't be read is an error, not a line of the log
 ) -> dict[str, dict[str, dict[str, float|str|None]]]:
-    "method -> field -> item -> verdict; a later line about an item replaces an earlier one."
+    """method -> field -> item -> verdict; a later line about an item replaces an earlier one. Raises `DataError` where the
+    file holds no such verdict."""
     problems, out, fields = Problems(), {}, tuple(fields)
     def take(item_id, row):
         scores = {**row, **(row.get("scores") or {})}
@@ -216,18 +223,19 @@ def _one(found:Iterable[str], wanted:str|None, what:str, option:str) -> str:
     )
 
 def agreement_of(
-    judgments: str | Path,
-    labels: str | Path,
+    judgments:str|Path,                        # a file of verdicts, see `read_verdicts`
+    labels:str|Path,                           # a file of labels, see `read_labels`
     *,
-    method: str | None = None,
-    rater: str | None = None,
-    fields: Sequence[str] | None = None,
-    kind: str | None = None,  # None: 'ordinal' where the judge uses the rater's scale, else 'interval'
-    groups: Mapping[str, str] | None = None,
-    n_boot: int = 2000,
-    seed: int = 0
+    method:str|None=None,                      # whose verdicts; may be left out where there is one method only
+    rater:str|None=None,                       # whose labels; may be left out where there is one rater only
+    fields:Sequence[str]|None=None,            # the criteria; None: all that were labelled
+    kind:str|None=None,                        # None: 'ordinal' where the judge uses the rater's scale, else 'interval'
+    groups:Mapping[str, str]|None=None,        # item -> group of items that are not independent, e.g. the query
+    n_boot:int=2000,                           # resamples of the intervals
+    seed:int=0,                                # of the resampling
 ) -> dict[str, Agreement]:
-    "Field -> agreement of one judge's verdicts with one rater's labels, over the items that were labelled."
+    """Field -> agreement of one judge's verdicts with one rater's labels, over the items that were labelled. Raises
+    `DataError` where there is no label, `ConfigError` where a method or a rater must be chosen."""
     given = read_labels(labels)
     if not given:
         raise DataError(f"{labels}: 라벨이 하나도 없습니다. 먼저 라벨을 매겨 주세요.")
@@ -421,20 +429,21 @@ class LabelSession:
         return f"매김 {self.n_done}, 건너뜀 {self.n_skipped}, 남음 {self.n_left} (모두 {self.n_items}) → {self.path}"
 
 def label(
-    items: Iterable[Mapping | Item],
-    out: str | Path,
+    items:Iterable[Mapping|Item],                  # rows with query, answer, contexts?, reference?, id?
+    out:str|Path,                                  # the file of labels
     *,
-    fields: Sequence[str] = tuple(FIELDS),
-    scale: Sequence | Mapping = (0, 0.5, 1),
-    rater: str = "r1",
-    seed: int = 0,
-    limit: int | None = None,  # at most so many items
-    revisit: bool = False,  # ask again what was skipped
-    width: int = 78,
-    input: Callable[[str], str] = input,
-    output: Callable[[str], None] = print
+    fields:Sequence[str]=tuple(FIELDS),            # the criteria that are asked for
+    scale:Sequence|Mapping=(0, 0.5, 1),            # the values of a label, or key -> value
+    rater:str="r1",                                # an alias: it stays in the file
+    seed:int=0,                                    # of the order, which differs from rater to rater
+    limit:int|None=None,                           # at most so many items
+    revisit:bool=False,                            # ask again what was skipped
+    width:int=78,                                  # columns of the screen
+    input:Callable[[str], str]=input,              # takes a prompt, gives what was typed
+    output:Callable[[str], None]=print,            # takes what is shown
 ) -> LabelSession:
-    "Show each item, take one key a field, and append every label to `out` at once; goes on where it stopped."
+    """Show each item, take one key a field, and append every label to `out` at once; goes on where it stopped. Raises
+    `ConfigError` where there is no field, or no rater."""
     fields, keys, path = list(dict.fromkeys([fields] if isinstance(fields, str) else fields)), _keys_of(scale), Path(out)
     if not fields:
         raise ConfigError(f"기준이 없습니다. fields={tuple(FIELDS)}처럼 주세요.")
@@ -459,6 +468,6 @@ def label(
     return session
 
 def label_command(answers:str|Path, out:str|Path, **options) -> int:
-    "`rag-quality label ANSWERS OUT`: label the rows of a JSONL file; 0 also where the rater stopped half-way."
+    "`rag-quality label ANSWERS OUT`: label the rows of the file `answers` into `out`; 0 also where the rater stopped half-way."
     label(_read_answers(answers), out, **options)
     return 0

@@ -78,9 +78,15 @@ class Retest:
     def __str__(self) -> str:
         return self._repr_markdown_().replace("**", "")
 
-def retest(judge:Callable, items:Iterable[Mapping], n:int=3, *, tolerance:float=1e-9) -> Retest:
+def retest(
+    judge:Callable,            # item -> score or None
+    items:Iterable[Mapping],   # with query and answer
+    n:int=3,                   # times
+    *,
+    tolerance:float=1e-9,      # scores that differ by no more are the same
+) -> Retest:
     """Judge each item n times; items with a missing verdict do not count and show in the coverage. Switch the judge's
-    cache off."""
+    cache off. Raises `ConfigError` where `n` is below 2."""
     if n < 2:
         raise ConfigError(f"n={n}: 두 번 이상 물어야 견줄 수 있습니다. n=3처럼 주세요.")
     items, failures = _items(items), Counter()
@@ -121,8 +127,8 @@ class PositionBias:
 VERDICTS = {"first": 1, "second": -1, "tie": 0}
 
 def position_bias(compare:Callable, pairs:Iterable[Mapping]) -> PositionBias:
-    """Ask `compare(query, first, second)` -> 'first' | 'second' | 'tie' | None for every pair {query, a, b} and again
-    with a and b swapped."""
+    """Ask `compare`(query, first, second) -> 'first' | 'second' | 'tie' | None for every one of `pairs` {query, a, b} and
+    again with a and b swapped. Raises `DataError` for a bad pair, `ConfigError` for another verdict."""
     failures, leaning, total = Counter(), Counter(same=0, first=0, second=0), 0
     for total, pair in enumerate(pairs, 1):
         if missing := [k for k in ("query", "a", "b") if not isinstance(pair.get(k), str)]:
@@ -153,7 +159,7 @@ PADS = ("문의하신 내용을 잘 읽어 보았습니다.", "차근차근 말�
         "천천히 읽어 보시면 이해하시는 데 도움이 되시리라 생각합니다.", "읽어 주셔서 감사합니다.", "더 궁금하신 점이 있으시면 언제든지 편하게 말씀해 주세요.")
 
 def lengthened(answer:str, pads:Sequence[str]=PADS, *, times:float=2.0) -> str:
-    "The same answer with content-free sentences around it, at least `times` as long."
+    "The same `answer` with content-free sentences (`pads`) around it, at least `times` as long."
     before, after, i = [], [], 0
     while len(answer) + sum(map(len, before + after)) < times * len(answer) or i < 2:
         (after if i % 2 else before).append(pads[i % len(pads)])
@@ -202,12 +208,12 @@ def _change(probe, items, before, after, failures, top) -> Change:
         b)
 
 def verbosity_bias(
-    judge: Callable,
-    items: Iterable[Mapping],
+    judge:Callable,            # item -> score or None
+    items:Iterable[Mapping],   # with query and answer
     *,
-    pad: str | Sequence[str] | Callable[[str], str] = PADS,  # sentences, or answer -> longer answer
-    times: float = 2.0,
-    top: float = 1.0
+    pad:str|Sequence[str]|Callable[[str], str]=PADS,   # sentences, or answer -> longer answer
+    times:float=2.0,           # how many times as long, at least
+    top:float=1.0,             # the best score: an item that has it can't rise
 ) -> Change:
     "Judge every answer as it is and again with empty phrases around it."
     items, failures = _items(items), Counter()
@@ -242,10 +248,15 @@ class InstructionProbe:
         return "\n  ".join(map(str, [self.overall, *self.by_instruction.values()]))
 
 def instruction_probe(
-    judge:Callable, items:Iterable[Mapping], *, instructions:Mapping[str, str]|None=None, control:str=HARMLESS,
-    top:float=1.0
+    judge:Callable,            # item -> score or None
+    items:Iterable[Mapping],   # with query and answer
+    *,
+    instructions:Mapping[str, str]|None=None,      # name -> sentence; None: `INSTRUCTIONS`
+    control:str=HARMLESS,      # the sentence that stands in their place otherwise
+    top:float=1.0,             # the best score: an item that has it can't rise
 ) -> InstructionProbe:
-    "Judge every answer with a harmless sentence appended, and with each injected instruction in its place."
+    """Judge every answer with a harmless sentence appended, and with each injected instruction in its place. Raises
+    `ConfigError` where there is no instruction."""
     items, instructions = _items(items), INSTRUCTIONS if instructions is None else instructions
     if not instructions:
         raise ConfigError("끼워 넣을 명령이 없습니다. {이름: 문장}으로 주세요.")
