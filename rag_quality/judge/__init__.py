@@ -189,7 +189,8 @@ class LLMJudge:
         reference:str|None=None,         # an answer known to be right
         key_facts:Sequence[str]=(),      # what a complete answer says
     ) -> Judgment:
-        "One verdict, each score 0..1 or None; a language model that fails leaves its scores empty and says why in `error`."
+        """One verdict, each score 0..1 or None; a language model that fails leaves its scores empty and says why in
+        `error`."""
         item = _read_item(
             {"query": query, "answer": answer, "contexts": contexts, "reference": reference, "key_facts": key_facts},
             "judge()")[0]

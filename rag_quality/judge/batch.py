@@ -282,7 +282,7 @@ def judge_many(
     *,
     out:str|os.PathLike="judgments.jsonl",         # each verdict is appended here as it comes
     concurrency:int=8,                             # questions under way at a time
-    give_up_after:int|None=None,                   # failures in a row before the rest is left; None: 2 x concurrency, at least 6
+    give_up_after:int|None=None,                   # failures in a row that end it; None: 2 x concurrency, at least 6
     time_limit_s:float|None=None,                  # seconds; no question is begun after that
     grace_s:float=60,                              # seconds that Ctrl-C waits for answers that are under way
     agreement:Mapping[str, object]|None=None,      # method -> its record of agreement with people

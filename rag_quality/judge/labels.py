@@ -161,7 +161,8 @@ def read_labels(
     *,
     strict:bool=False,     # a line that can't be read is an error, not a line of the log
 ) -> list[Label]:
-    "The newest label of each item, rater and field. A file of something else, or (strict) a bad line, is a `DataError`."
+    """The newest label of each item, rater and field. A file of something else, or (strict) a bad line, is a
+    `DataError`."""
     found, problems = _labels_with_notes(path)
     problems.settle(strict)
     return found
@@ -181,8 +182,8 @@ def read_verdicts(
     *,
     strict:bool=False,         # a line that can't be read is an error, not a line of the log
 ) -> dict[str, dict[str, dict[str, float|str|None]]]:
-    """method -> field -> item -> verdict; a later line about an item replaces an earlier one. Raises `DataError` where the
-    file holds no such verdict."""
+    """method -> field -> item -> verdict; a later line about an item replaces an earlier one. Raises `DataError` where
+    the file holds no such verdict."""
     problems, out, fields = Problems(), {}, tuple(fields)
     def take(item_id, row):
         scores = {**row, **(row.get("scores") or {})}
@@ -468,6 +469,7 @@ def label(
     return session
 
 def label_command(answers:str|Path, out:str|Path, **options) -> int:
-    "`rag-quality label ANSWERS OUT`: label the rows of the file `answers` into `out`; 0 also where the rater stopped half-way."
+    """`rag-quality label ANSWERS OUT`: label the rows of the file `answers` into `out`; 0 also where the rater stopped
+    half-way."""
     label(_read_answers(answers), out, **options)
     return 0

@@ -50,11 +50,11 @@ def _by_ids(metric, retrieved, reference, over:str) -> MetricScore:
         f"{'찾은' if over == 'got' else '기준'} id {n}개 가운데 {len(hits)}개가 {'기준' if over == 'got' else '찾은 것'}에 있습니다.")
 
 def id_precision(retrieved:Iterable|None, reference:Iterable|None) -> MetricScore:
-    "The share, 0..1, of the ids `retrieved` that are among those of `reference`; None with its reason where there are none."
+    "The share, 0..1, of the ids `retrieved` that are among those of `reference`; None where there are none."
     return _by_ids("id_based_context_precision", retrieved, reference, "got")
 
 def id_recall(retrieved:Iterable|None, reference:Iterable|None) -> MetricScore:
-    "The share, 0..1, of the ids of `reference` that are among those `retrieved`; None with its reason where there are none."
+    "The share, 0..1, of the ids of `reference` that are among those `retrieved`; None where there are none."
     return _by_ids("id_based_context_recall", retrieved, reference, "want")
 
 # %% ../../nbs/judge/04_ragas.ipynb #78f8deed
@@ -378,7 +378,7 @@ class RagasScorer:
         *,
         encoder:"str|Encoder"="kiwi",                      # for answer_relevancy: what `load_encoder` takes
         prompts:Mapping|str|os.PathLike|None=None,         # what `_ragas_prompts` takes
-        strictness:int=1,                                  # questions that answer_relevancy asks back; above 1 at temperature 0.3
+        strictness:int=1,                                  # questions that answer_relevancy asks back; above 1: warm
         calibrate:Callable[[float], float]|None=None,      # cosine -> 0..1; None: the cosine as it is
     ):
         "Raises `ConfigError` where `strictness` is below 1 or the prompts lack a part."
@@ -567,11 +567,11 @@ def score_many(
     concurrency:int=8,                     # metrics under way at a time
     row_time_limit_s:float=120,            # seconds for all the metrics of one row, from its first question
     time_limit_s:float|None=None,          # seconds for the whole
-    give_up_after:int|None=None,           # failures in a row (no answer in time, 5xx, 429) that end the run; None: `concurrency`, at least 3
+    give_up_after:int|None=None,           # failures in a row that end it; None: `concurrency`, at least 3
     on_score:Callable[[int, MetricScore], None]|None=None,     # called with the row's place and each score as it comes
 ) -> MetricRun:
-    """Every metric of every item, side by side; never raises for an item. Raises `ConfigError` where a limit is not above
-    0."""
+    """Every metric of every item, side by side; never raises for an item. Raises `ConfigError` where a limit is not
+    above 0."""
     for name, value in (
         ("concurrency", concurrency),
         ("row_time_limit_s", row_time_limit_s),

@@ -127,8 +127,8 @@ class PositionBias:
 VERDICTS = {"first": 1, "second": -1, "tie": 0}
 
 def position_bias(compare:Callable, pairs:Iterable[Mapping]) -> PositionBias:
-    """Ask `compare`(query, first, second) -> 'first' | 'second' | 'tie' | None for every one of `pairs` {query, a, b} and
-    again with a and b swapped. Raises `DataError` for a bad pair, `ConfigError` for another verdict."""
+    """Ask `compare`(query, first, second) -> 'first' | 'second' | 'tie' | None for every one of `pairs` {query, a, b}
+    and again with a and b swapped. Raises `DataError` for a bad pair, `ConfigError` for another verdict."""
     failures, leaning, total = Counter(), Counter(same=0, first=0, second=0), 0
     for total, pair in enumerate(pairs, 1):
         if missing := [k for k in ("query", "a", "b") if not isinstance(pair.get(k), str)]:

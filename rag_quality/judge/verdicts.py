@@ -228,8 +228,8 @@ class Judgments(Sequence):
         return tuple(dict.fromkeys(r.method for r in self.rows))
 
     def of(self, method:str) -> "Judgments":
-        """The verdicts of one `method`, the rules' verdicts that stand beside an LLM's included. Raises `ConfigError` where
-        there is none."""
+        """The verdicts of one `method`, the rules' verdicts that stand beside an LLM's included. Raises `ConfigError`
+        where there is none."""
         found = [
             (i, r if r.method == method else r.fallback) for i,
             r in zip(self.ids, self.rows) if r.method == method or r.fallback and r.fallback.method == method]
@@ -245,8 +245,8 @@ class Judgments(Sequence):
         criterion:str="overall",       # one of `CRITERIA`, or 'overall'
         method:str|None=None,          # which verdicts; may be left out where there is one method only
     ) -> Mean:
-        """The mean of a criterion, 0..1, over the verdicts that have it. Raises `ConfigError` where the criterion is unknown
-        or several methods would be pooled."""
+        """The mean of a criterion, 0..1, over the verdicts that have it. Raises `ConfigError` where the criterion is
+        unknown or several methods would be pooled."""
         if criterion not in (*CRITERIA, "overall"):
             raise ConfigError(f"'{criterion}'은(는) 기준이 아닙니다. {', '.join((*CRITERIA, 'overall'))} 가운데 하나여야 합니다.")
         if method is None and len(self.methods) > 1:

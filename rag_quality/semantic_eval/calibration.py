@@ -82,8 +82,8 @@ def fit_calibration(
     ridge:float=1e-3,                      # penalty on the squared weights of the scaled features
     provenance:Mapping|None=None,          # what to note beside it: the set, the date
 ) -> Calibration:
-    """Learn a calibration from judged pairs by a logistic regression. Raises `ConfigError` where one of the two labels is
-    missing or `prior` is out of range."""
+    """Learn a calibration from judged pairs by a logistic regression. Raises `ConfigError` where one of the two labels
+    is missing or `prior` is out of range."""
     from scipy.optimize import minimize
     same = np.asarray(same, bool)
     rows = np.asarray(rows, float)
@@ -249,8 +249,8 @@ def _learn_calibration(
     *pairs,                        # `answers, expected, same` of judged pairs; none: the bundled dev pairs
     **options,                     # of `fit_calibration`: prior, features, ridge, provenance
 ) -> Calibration:
-    """A calibration of an encoder. Raises `ConfigError` where the encoder has no fingerprint or not all three of `pairs` are
-    given."""
+    """A calibration of an encoder. Raises `ConfigError` where the encoder has no fingerprint or not all three of `pairs`
+    are given."""
     if not similarity.encoder.fingerprint:
         raise ConfigError("인코더에 이름(fingerprint)이 없어 보정을 남길 수 없습니다.")
     if len(pairs) not in (0, 3):
