@@ -14,8 +14,7 @@ from pathlib import Path
 
 from ..metrics.agreement import Agreement, agreement
 from ..core import ConfigError, DataError, content_hash, nfc
-from ..data.files import read_objects
-from ..data.files import Problems
+from ..data.files import Problems, read_objects
 
 # %% ../../nbs/judge/03_labels.ipynb #f4aa3a53
 _KEYS = {
@@ -147,22 +146,16 @@ def _labels_with_notes(path:str|Path) -> tuple[list[Label], Problems]:
         label = Label(str(row["id"]), str(row["rater"]), str(row["field"]), row["value"], str(row.get("digest", "")))
         found.pop(key := (label.item_id, label.rater, label.field), None)
         found[key] = label
-    if (
-        not found and (rows or problems) and (rows or not path.read_bytes().startswith(b'{"id"'))
-    ):  # one torn first line is still ours
+    if not found and (rows or problems) and (rows or not path.read_bytes().startswith(b'{"id"')):   # a torn line is ours
         raise DataError(
             f"{path.name}: 라벨 파일이 아닙니다{f' (첫 줄의 열쇠: {chr(44).join(rows[0][1])})' if rows else ''}. 다른"
             " 이름을 주세요."
         )
     return list(found.values()), problems
 
-def read_labels(
-    path:str|Path,         # a file that `append_label` wrote
-    *,
-    strict:bool=False,     # a line that can't be read is an error, not a line of the log
-) -> list[Label]:
-    """The newest label of each item, rater and field. A file of something else, or (strict) a bad line, is a
-    `DataError`."""
+def read_labels(path:str|Path, *, strict:bool=False) -> list[Label]:
+    """The newest label of each item, rater and field in the file `path`; a line that can't be read is a line of the log,
+    or (`strict`) a `DataError`, as is a file of something else."""
     found, problems = _labels_with_notes(path)
     problems.settle(strict)
     return found
@@ -176,14 +169,9 @@ def _ratings(labels:Iterable[Label], field:str) -> dict[str, dict[str, float|str
     return out
 
 # %% ../../nbs/judge/03_labels.ipynb #92804ad5
-def read_verdicts(
-    path:str|Path,             # a file of verdicts: {id, method, correctness, ...} or what `judge_many` wrote
-    fields:Iterable[str],      # the criteria to read, e.g. 'correctness'
-    *,
-    strict:bool=False,         # a line that can't be read is an error, not a line of the log
-) -> dict[str, dict[str, dict[str, float|str|None]]]:
-    """method -> field -> item -> verdict; a later line about an item replaces an earlier one. Raises `DataError` where
-    the file holds no such verdict."""
+def read_verdicts(path:str|Path, fields:Iterable[str], *, strict:bool=False) -> dict[str, dict[str, dict]]:
+    """method -> field (those of `fields`) -> item -> verdict, of the file `path` ({id, method, correctness, ...} or what
+    `judge_many` wrote); later lines win. Raises `DataError` where there is none or (`strict`) a line can't be read."""
     problems, out, fields = Problems(), {}, tuple(fields)
     def take(item_id, row):
         scores = {**row, **(row.get("scores") or {})}
@@ -252,9 +240,7 @@ def agreement_of(
         steps = {v for v in human.values() if v is not None}
         said = {v for v in judge.values() if v is not None}
         text = any(isinstance(v, str) for v in steps | said)
-        how = kind or (
-            "nominal" if text else "ordinal" if said <= steps | {0, 0.5, 1} and len(steps) <= 10 else "interval"
-        )
+        how = kind or ("nominal" if text else "ordinal" if said <= steps | {0, 0.5, 1} and len(steps) <= 10 else "interval")
         out[f] = agreement(judge, human, kind=how, groups=groups, n_boot=n_boot, seed=seed)
     return out
 

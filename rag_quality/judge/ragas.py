@@ -82,14 +82,8 @@ def _average_precision(verdicts:Sequence[int]) -> float:
 def _texts(metric, contexts, reference) -> MetricScore|None:
     "Why there is nothing to compare, or None."
     why = (
-        "reference_contexts가 없습니다."
-        if reference is None
-        else (
-            "기준 조문이 하나도 없습니다."
-            if not reference
-            else "찾아온 조문이 하나도 없습니다." if not contexts else ""
-        )
-    )
+        "reference_contexts가 없습니다." if reference is None else "기준 조문이 하나도 없습니다." if not reference
+        else "찾아온 조문이 하나도 없습니다." if not contexts else "")
     return MetricScore(metric, None, "morphemes", why) if why else None
 
 def text_precision(
@@ -107,20 +101,13 @@ def text_precision(
     best = [max((similarity(got, w) or 0. for w in want), default=0.) for got in map(_morpheme_pairs, contexts)]
     verdicts = [int(s >= threshold) for s in best]
     return MetricScore(
-        metric,
-        _average_precision(verdicts),
-        "morphemes",
+        metric, _average_precision(verdicts), "morphemes",
         f"찾은 조문 {len(best)}개 가운데 {sum(verdicts)}개가 기준 조문과 {threshold:g} 이상"
         f" 겹칩니다({', '.join(f'{s:.2f}' for s in best[:5])}{' …' if len(best) > 5 else ''}).",
     )
 
-def text_recall(
-    contexts:Sequence[str],                    # what was retrieved
-    reference_contexts:Sequence[str]|None,     # what should have been
-    *,
-    threshold:float=.5,                        # 0..1: more than this share of a text must stand in what was retrieved
-) -> MetricScore:
-    "The share, 0..1, of the reference texts of which more than `threshold` stands in the retrieved ones."
+def text_recall(contexts:Sequence[str], reference_contexts:Sequence[str]|None, *, threshold:float=.5) -> MetricScore:
+    "The share, 0..1, of `reference_contexts` of which more than `threshold` (0..1) stands in `contexts`, all together."
     metric = "non_llm_context_recall"
     if reference_contexts and not contexts:
         return MetricScore(metric, 0.0, "morphemes", "찾아온 조문이 하나도 없습니다. 기준 조문을 모두 놓쳤습니다.")
@@ -132,9 +119,7 @@ def text_recall(
         return MetricScore(metric, None, "morphemes", "기준 조문에 견줄 말이 없습니다.")
     hits = sum(c > threshold for c in parts)
     return MetricScore(
-        metric,
-        hits / len(parts),
-        "morphemes",
+        metric, hits / len(parts), "morphemes",
         f"기준 조문 {len(parts)}개 가운데 {hits}개가 {threshold:g}을 넘게 들어"
         f" 있습니다({', '.join(f'{c:.2f}' for c in parts[:5])}{' …' if len(parts) > 5 else ''}).",
     )
@@ -457,11 +442,8 @@ def _away(error:Exception) -> bool:
 class Scorer(Protocol):
     "What scores: `RagasScorer`, or your own."
     method: str
-    async def ascore(
-        self,
-        metric:str,        # its name
-        item:JudgeItem,    # the row
-    ) -> MetricScore:
+    async def ascore(self, metric:str, item:JudgeItem) -> MetricScore:
+        "The score of one `metric` on one `item`."
         ...
 
 @dataclass(frozen=True, slots=True)

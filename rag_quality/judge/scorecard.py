@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core import ConfigError, DataError, nfc
-from .ragas import LLM_METRICS
-from .ragas import MetricScore
-from ..data.files import read_objects
-from ..data.files import Problems, short
+from .ragas import LLM_METRICS, MetricScore
+from ..data.files import Problems, read_objects, short
 from .verdicts import JudgeItem, Mean, _read_item
 
 # %% ../../nbs/judge/05_scorecard.ipynb #2027e93c
@@ -211,9 +209,8 @@ from . import rules as judge_rules
 from ..core import RagQualityError, atomic_write, content_hash, log
 from ..llm import LLMService
 from ..llm.call import Spent
-from .ragas import RagasScorer, _ragas_prompts, _ragas_ready
-from .ragas import id_precision, id_recall, text_precision, text_recall
-from .ragas import MetricRun, score_many
+from .ragas import (
+    MetricRun, RagasScorer, _ragas_prompts, _ragas_ready, id_precision, id_recall, score_many, text_precision, text_recall)
 from .verdicts import CRITERIA, Judgment
 from ..core.wall import Failure, attempt, counted, failure_of
 
