@@ -127,9 +127,16 @@ class _VerdictFile:
 # %% ../../nbs/judge/02_batch.ipynb #fbfb61b1
 class Judge(Protocol):
     "What judges: `LLMJudge`, or your own."
-    method: str
-    fingerprint: str
-    def judge(self, query:str, answer:str, contexts=(), reference=None, key_facts=()) -> Judgment:
+    method: str            # "llm:<model>" or "rules"
+    fingerprint: str       # another one: its verdicts are not taken over
+    def judge(
+        self,
+        query:str,         # what was asked
+        answer:str,        # what was said
+        contexts=(),       # passages that the answer was to rest on
+        reference=None,    # an answer known to be right
+        key_facts=(),      # what a complete answer says
+    ) -> Judgment:
         ...
 
 @dataclass(frozen=True, slots=True)
@@ -270,21 +277,20 @@ def _judged(rows, keys, ready, batch, judge, bad, out, agreement) -> Judged:
 
 # %% ../../nbs/judge/02_batch.ipynb #37cbdfb6
 def judge_many(
-    items: Iterable[JudgeItem | Mapping],
-    judge: Judge,
+    items:Iterable[JudgeItem|Mapping],             # rows with query, answer, contexts?, reference?, key_facts?, _id?
+    judge:Judge,                                   # `LLMJudge`, or your own
     *,
-    out: str | os.PathLike = "judgments.jsonl",  # each verdict is appended here as it comes
-    concurrency: int = 8,  # questions under way at a time
-    give_up_after: (
-        int | None
-    ) = None,  # failures in a row (no connection, no answer in time) before the rest is left; default 2 x concurrency, at least 6
-    time_limit_s: float | None = None,  # no question is begun after that
-    grace_s: float = 60,  # how long Ctrl-C waits for answers that are under way
-    agreement: Mapping[str, object] | None = None,  # method -> its record of agreement with people
-    on_judgment: Callable[[JudgeItem, Judgment], None] | None = None,
-    stop: threading.Event | None = None
+    out:str|os.PathLike="judgments.jsonl",         # each verdict is appended here as it comes
+    concurrency:int=8,                             # questions under way at a time
+    give_up_after:int|None=None,                   # failures in a row that end it; None: 2 x concurrency, at least 6
+    time_limit_s:float|None=None,                  # seconds; no question is begun after that
+    grace_s:float=60,                              # seconds that Ctrl-C waits for answers that are under way
+    agreement:Mapping[str, object]|None=None,      # method -> its record of agreement with people
+    on_judgment:Callable[[JudgeItem, Judgment], None]|None=None,   # called with each verdict as it comes
+    stop:threading.Event|None=None,                # set it, and nothing more is asked
 ) -> Judged:
-    "Judge items side by side; what stands in `out` from this judge already is not asked again, failures are."
+    """Judge items side by side; what stands in `out` from this judge already is not asked again, failures are. Raises
+    `ConfigError` where `concurrency` is below 1 or `out` can't be written."""
     if not isinstance(concurrency, int) or concurrency < 1:
         raise ConfigError(f"concurrency={concurrency!r}: 1 이상의 정수여야 합니다.")
     bad, rows = list(getattr(items, "bad", ())), []
@@ -333,7 +339,7 @@ class _Judging:
         self._stop.set()
 
     def result(self, timeout_s:float|None=None) -> Judged:
-        "Wait for the batch; a `TimeoutError` leaves it running."
+        "Wait for the batch, at most `timeout_s` seconds; a `TimeoutError` leaves it running."
         self._thread.join(timeout_s)
         if not self.done:
             raise TimeoutError(f"{timeout_s}초 안에 끝나지 않았습니다. 판정은 계속됩니다({self.n_done}건 끝남).")

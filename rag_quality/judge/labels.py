@@ -14,8 +14,7 @@ from pathlib import Path
 
 from ..metrics.agreement import Agreement, agreement
 from ..core import ConfigError, DataError, content_hash, nfc
-from ..data.files import read_objects
-from ..data.files import Problems
+from ..data.files import Problems, read_objects
 
 # %% ../../nbs/judge/03_labels.ipynb #f4aa3a53
 _KEYS = {
@@ -119,7 +118,7 @@ class Label:
     digest: str = ""       # of the text that was shown
 
 def append_label(path:str|Path, label:Label) -> None:
-    "Add one line, flushed to the disk; a torn line before it is closed first."
+    "Add `label` as one line of the file at `path`, flushed to the disk; a torn line before it is closed first."
     line = json.dumps(
         {"id": label.item_id, "rater": label.rater, "field": label.field, "value": label.value, "digest": label.digest},
         ensure_ascii=False) + "\n"
@@ -147,9 +146,7 @@ def _labels_with_notes(path:str|Path) -> tuple[list[Label], Problems]:
         label = Label(str(row["id"]), str(row["rater"]), str(row["field"]), row["value"], str(row.get("digest", "")))
         found.pop(key := (label.item_id, label.rater, label.field), None)
         found[key] = label
-    if (
-        not found and (rows or problems) and (rows or not path.read_bytes().startswith(b'{"id"'))
-    ):  # one torn first line is still ours
+    if not found and (rows or problems) and (rows or not path.read_bytes().startswith(b'{"id"')):   # a torn line is ours
         raise DataError(
             f"{path.name}: 라벨 파일이 아닙니다{f' (첫 줄의 열쇠: {chr(44).join(rows[0][1])})' if rows else ''}. 다른"
             " 이름을 주세요."
@@ -157,8 +154,8 @@ def _labels_with_notes(path:str|Path) -> tuple[list[Label], Problems]:
     return list(found.values()), problems
 
 def read_labels(path:str|Path, *, strict:bool=False) -> list[Label]:
-    """The newest label of each item, rater and field; lines that cannot be read are named in the log or (strict) as an
-    error."""
+    """The newest label of each item, rater and field in the file `path`; a line that can't be read is a line of the log,
+    or (`strict`) a `DataError`, as is a file of something else."""
     found, problems = _labels_with_notes(path)
     problems.settle(strict)
     return found
@@ -172,10 +169,9 @@ def _ratings(labels:Iterable[Label], field:str) -> dict[str, dict[str, float|str
     return out
 
 # %% ../../nbs/judge/03_labels.ipynb #92804ad5
-def read_verdicts(
-    path:str|Path, fields:Iterable[str], *, strict:bool=False
-) -> dict[str, dict[str, dict[str, float|str|None]]]:
-    "method -> field -> item -> verdict; a later line about an item replaces an earlier one."
+def read_verdicts(path:str|Path, fields:Iterable[str], *, strict:bool=False) -> dict[str, dict[str, dict]]:
+    """method -> field (those of `fields`) -> item -> verdict, of the file `path` ({id, method, correctness, ...} or what
+    `judge_many` wrote); later lines win. Raises `DataError` where there is none or (`strict`) a line can't be read."""
     problems, out, fields = Problems(), {}, tuple(fields)
     def take(item_id, row):
         scores = {**row, **(row.get("scores") or {})}
@@ -216,18 +212,19 @@ def _one(found:Iterable[str], wanted:str|None, what:str, option:str) -> str:
     )
 
 def agreement_of(
-    judgments: str | Path,
-    labels: str | Path,
+    judgments:str|Path,                        # a file of verdicts, see `read_verdicts`
+    labels:str|Path,                           # a file of labels, see `read_labels`
     *,
-    method: str | None = None,
-    rater: str | None = None,
-    fields: Sequence[str] | None = None,
-    kind: str | None = None,  # None: 'ordinal' where the judge uses the rater's scale, else 'interval'
-    groups: Mapping[str, str] | None = None,
-    n_boot: int = 2000,
-    seed: int = 0
+    method:str|None=None,                      # whose verdicts; may be left out where there is one method only
+    rater:str|None=None,                       # whose labels; may be left out where there is one rater only
+    fields:Sequence[str]|None=None,            # the criteria; None: all that were labelled
+    kind:str|None=None,                        # None: 'ordinal' where the judge uses the rater's scale, else 'interval'
+    groups:Mapping[str, str]|None=None,        # item -> group of items that are not independent, e.g. the query
+    n_boot:int=2000,                           # resamples of the intervals
+    seed:int=0,                                # of the resampling
 ) -> dict[str, Agreement]:
-    "Field -> agreement of one judge's verdicts with one rater's labels, over the items that were labelled."
+    """Field -> agreement of one judge's verdicts with one rater's labels, over the items that were labelled. Raises
+    `DataError` where there is no label, `ConfigError` where a method or a rater must be chosen."""
     given = read_labels(labels)
     if not given:
         raise DataError(f"{labels}: 라벨이 하나도 없습니다. 먼저 라벨을 매겨 주세요.")
@@ -243,9 +240,7 @@ def agreement_of(
         steps = {v for v in human.values() if v is not None}
         said = {v for v in judge.values() if v is not None}
         text = any(isinstance(v, str) for v in steps | said)
-        how = kind or (
-            "nominal" if text else "ordinal" if said <= steps | {0, 0.5, 1} and len(steps) <= 10 else "interval"
-        )
+        how = kind or ("nominal" if text else "ordinal" if said <= steps | {0, 0.5, 1} and len(steps) <= 10 else "interval")
         out[f] = agreement(judge, human, kind=how, groups=groups, n_boot=n_boot, seed=seed)
     return out
 
@@ -421,20 +416,21 @@ class LabelSession:
         return f"매김 {self.n_done}, 건너뜀 {self.n_skipped}, 남음 {self.n_left} (모두 {self.n_items}) → {self.path}"
 
 def label(
-    items: Iterable[Mapping | Item],
-    out: str | Path,
+    items:Iterable[Mapping|Item],                  # rows with query, answer, contexts?, reference?, id?
+    out:str|Path,                                  # the file of labels
     *,
-    fields: Sequence[str] = tuple(FIELDS),
-    scale: Sequence | Mapping = (0, 0.5, 1),
-    rater: str = "r1",
-    seed: int = 0,
-    limit: int | None = None,  # at most so many items
-    revisit: bool = False,  # ask again what was skipped
-    width: int = 78,
-    input: Callable[[str], str] = input,
-    output: Callable[[str], None] = print
+    fields:Sequence[str]=tuple(FIELDS),            # the criteria that are asked for
+    scale:Sequence|Mapping=(0, 0.5, 1),            # the values of a label, or key -> value
+    rater:str="r1",                                # an alias: it stays in the file
+    seed:int=0,                                    # of the order, which differs from rater to rater
+    limit:int|None=None,                           # at most so many items
+    revisit:bool=False,                            # ask again what was skipped
+    width:int=78,                                  # columns of the screen
+    input:Callable[[str], str]=input,              # takes a prompt, gives what was typed
+    output:Callable[[str], None]=print,            # takes what is shown
 ) -> LabelSession:
-    "Show each item, take one key a field, and append every label to `out` at once; goes on where it stopped."
+    """Show each item, take one key a field, and append every label to `out` at once; goes on where it stopped. Raises
+    `ConfigError` where there is no field, or no rater."""
     fields, keys, path = list(dict.fromkeys([fields] if isinstance(fields, str) else fields)), _keys_of(scale), Path(out)
     if not fields:
         raise ConfigError(f"기준이 없습니다. fields={tuple(FIELDS)}처럼 주세요.")
@@ -459,6 +455,7 @@ def label(
     return session
 
 def label_command(answers:str|Path, out:str|Path, **options) -> int:
-    "`rag-quality label ANSWERS OUT`: label the rows of a JSONL file; 0 also where the rater stopped half-way."
+    """`rag-quality label ANSWERS OUT`: label the rows of the file `answers` into `out`; 0 also where the rater stopped
+    half-way."""
     label(_read_answers(answers), out, **options)
     return 0

@@ -50,11 +50,11 @@ def _by_ids(metric, retrieved, reference, over:str) -> MetricScore:
         f"{'찾은' if over == 'got' else '기준'} id {n}개 가운데 {len(hits)}개가 {'기준' if over == 'got' else '찾은 것'}에 있습니다.")
 
 def id_precision(retrieved:Iterable|None, reference:Iterable|None) -> MetricScore:
-    "The share of the retrieved ids that are among the reference's."
+    "The share, 0..1, of the ids `retrieved` that are among those of `reference`; None where there are none."
     return _by_ids("id_based_context_precision", retrieved, reference, "got")
 
 def id_recall(retrieved:Iterable|None, reference:Iterable|None) -> MetricScore:
-    "The share of the reference ids that were retrieved."
+    "The share, 0..1, of the ids of `reference` that are among those `retrieved`; None where there are none."
     return _by_ids("id_based_context_recall", retrieved, reference, "want")
 
 # %% ../../nbs/judge/04_ragas.ipynb #78f8deed
@@ -82,19 +82,18 @@ def _average_precision(verdicts:Sequence[int]) -> float:
 def _texts(metric, contexts, reference) -> MetricScore|None:
     "Why there is nothing to compare, or None."
     why = (
-        "reference_contexts가 없습니다."
-        if reference is None
-        else (
-            "기준 조문이 하나도 없습니다."
-            if not reference
-            else "찾아온 조문이 하나도 없습니다." if not contexts else ""
-        )
-    )
+        "reference_contexts가 없습니다." if reference is None else "기준 조문이 하나도 없습니다." if not reference
+        else "찾아온 조문이 하나도 없습니다." if not contexts else "")
     return MetricScore(metric, None, "morphemes", why) if why else None
 
-def text_precision(contexts:Sequence[str], reference_contexts:Sequence[str]|None, *, threshold:float=.5,
-                   similarity:Callable[[frozenset, frozenset], float|None]=_shared) -> MetricScore:
-    "Average precision of the retrieved texts; one is right where it shares enough with a reference text."
+def text_precision(
+    contexts:Sequence[str],                    # what was retrieved, best first
+    reference_contexts:Sequence[str]|None,     # what should have been
+    *,
+    threshold:float=.5,                        # 0..1: from this similarity on a text is right
+    similarity:Callable[[frozenset, frozenset], float|None]=_shared,   # of two sets of morpheme pairs, 0..1
+) -> MetricScore:
+    "Average precision, 0..1, of the retrieved texts; one is right where it shares enough with a reference text."
     metric = "non_llm_context_precision"
     if none := _texts(metric, contexts, reference_contexts):
         return none
@@ -102,15 +101,13 @@ def text_precision(contexts:Sequence[str], reference_contexts:Sequence[str]|None
     best = [max((similarity(got, w) or 0. for w in want), default=0.) for got in map(_morpheme_pairs, contexts)]
     verdicts = [int(s >= threshold) for s in best]
     return MetricScore(
-        metric,
-        _average_precision(verdicts),
-        "morphemes",
+        metric, _average_precision(verdicts), "morphemes",
         f"찾은 조문 {len(best)}개 가운데 {sum(verdicts)}개가 기준 조문과 {threshold:g} 이상"
         f" 겹칩니다({', '.join(f'{s:.2f}' for s in best[:5])}{' …' if len(best) > 5 else ''}).",
     )
 
 def text_recall(contexts:Sequence[str], reference_contexts:Sequence[str]|None, *, threshold:float=.5) -> MetricScore:
-    "The share of the reference texts of which more than `threshold` stands in the retrieved ones."
+    "The share, 0..1, of `reference_contexts` of which more than `threshold` (0..1) stands in `contexts`, all together."
     metric = "non_llm_context_recall"
     if reference_contexts and not contexts:
         return MetricScore(metric, 0.0, "morphemes", "찾아온 조문이 하나도 없습니다. 기준 조문을 모두 놓쳤습니다.")
@@ -122,9 +119,7 @@ def text_recall(contexts:Sequence[str], reference_contexts:Sequence[str]|None, *
         return MetricScore(metric, None, "morphemes", "기준 조문에 견줄 말이 없습니다.")
     hits = sum(c > threshold for c in parts)
     return MetricScore(
-        metric,
-        hits / len(parts),
-        "morphemes",
+        metric, hits / len(parts), "morphemes",
         f"기준 조문 {len(parts)}개 가운데 {hits}개가 {threshold:g}을 넘게 들어"
         f" 있습니다({', '.join(f'{c:.2f}' for c in parts[:5])}{' …' if len(parts) > 5 else ''}).",
     )
@@ -364,13 +359,14 @@ class RagasScorer:
     "ragas' LLM metrics for one item at a time; owns the service and the encoder."
     def __init__(
         self,
-        llm: str | LLMService,
+        llm:str|LLMService,                                # a litellm string or a service of your own
         *,
-        encoder: "str|Encoder" = "kiwi",  # for answer_relevancy: what `load_encoder` takes
-        prompts: Mapping | str | os.PathLike | None = None,  # what `_ragas_prompts` takes
-        strictness: int = 1,  # questions that answer_relevancy asks back; above 1 at temperature 0.3
-        calibrate: Callable[[float], float] | None = None
-    ):  # cosine -> 0..1
+        encoder:"str|Encoder"="kiwi",                      # for answer_relevancy: what `load_encoder` takes
+        prompts:Mapping|str|os.PathLike|None=None,         # what `_ragas_prompts` takes
+        strictness:int=1,                                  # questions that answer_relevancy asks back; above 1: warm
+        calibrate:Callable[[float], float]|None=None,      # cosine -> 0..1; None: the cosine as it is
+    ):
+        "Raises `ConfigError` where `strictness` is below 1 or the prompts lack a part."
         if strictness < 1:
             raise ConfigError(f"strictness={strictness!r}: 1 이상이어야 합니다.")
         self.llm, self.prompts, self.strictness, self.calibrate = LLMService(llm) if isinstance(
@@ -398,7 +394,7 @@ class RagasScorer:
         return metric
 
     async def ascore(self, metric:str, item:JudgeItem) -> MetricScore:
-        "The metric for this item; `LLMError`s of the service come through."
+        "One `metric` of `LLM_METRICS` for this `item`; `LLMError`s of the service come through."
         if why := _lacks(metric, item):
             return MetricScore(metric, None, self.method, why)
         llm, embedding = _seam_llm(self.llm, strictness=self.strictness), _seam_embedding(self.encoder)
@@ -418,7 +414,7 @@ class RagasScorer:
         return MetricScore(metric, None if value is None else round(value, 9), llm.method, reason)
 
     def score(self, metric:str, item:JudgeItem) -> MetricScore:
-        "`ascore`, waited for; works in a notebook too."
+        "`ascore` of `metric` and `item`, waited for; works in a notebook too."
         _ragas_ready()
         return on_loop(self.ascore(metric, item))
 
@@ -447,6 +443,7 @@ class Scorer(Protocol):
     "What scores: `RagasScorer`, or your own."
     method: str
     async def ascore(self, metric:str, item:JudgeItem) -> MetricScore:
+        "The score of one `metric` on one `item`."
         ...
 
 @dataclass(frozen=True, slots=True)
@@ -545,19 +542,18 @@ async def _score_all(state:_State, items, metrics, time_limit_s):
         every.cancelled() or every.exception()
 
 def score_many(
-    items: Iterable[JudgeItem],
-    scorer: Scorer,
-    metrics: Sequence[str],
+    items:Iterable[JudgeItem],             # the rows
+    scorer:Scorer,                         # `RagasScorer`, or your own
+    metrics:Sequence[str],                 # names that the scorer knows
     *,
-    concurrency: int = 8,
-    row_time_limit_s: float = 120,  # for all the metrics of one row, from its first question
-    time_limit_s: float | None = None,  # for the whole
-    give_up_after: (
-        int | None
-    ) = None,  # failures in a row (no answer in time, 5xx, 429) that end the run; default: `concurrency`, at least 3
-    on_score: Callable[[int, MetricScore], None] | None = None
+    concurrency:int=8,                     # metrics under way at a time
+    row_time_limit_s:float=120,            # seconds for all the metrics of one row, from its first question
+    time_limit_s:float|None=None,          # seconds for the whole
+    give_up_after:int|None=None,           # failures in a row that end it; None: `concurrency`, at least 3
+    on_score:Callable[[int, MetricScore], None]|None=None,     # called with the row's place and each score as it comes
 ) -> MetricRun:
-    "Every metric of every item, side by side; never raises for an item."
+    """Every metric of every item, side by side; never raises for an item. Raises `ConfigError` where a limit is not
+    above 0."""
     for name, value in (
         ("concurrency", concurrency),
         ("row_time_limit_s", row_time_limit_s),
@@ -605,15 +601,13 @@ def _questions_of(metric:str, item:JudgeItem) -> list[str]:
         "context_utilization": [f"{body}\n{c}" for c in contexts]}[metric]
 
 def ragas_cost(
-    items: Iterable[JudgeItem],
-    model: str,
-    metrics: Sequence[str],
+    items:Iterable[JudgeItem],                 # the rows
+    model:str,                                 # a litellm string: its price is looked up
+    metrics:Sequence[str],                     # names; those that need no LLM cost nothing
     *,
-    strictness: int = 1,
-    prompts=None,
-    price: (
-        tuple[float, float] | None
-    ) = None  # dollars for a million tokens in and out, where you know better than litellm's table
+    strictness:int=1,                          # as in `RagasScorer`
+    prompts=None,                              # what `_ragas_prompts` takes
+    price:tuple[float, float]|None=None,       # dollars for a million tokens in and out; None: litellm's table
 ) -> Estimate:
     "Calls, tokens and dollars of judging rows by ragas' LLM metrics, without a call."
     config = _ragas_prompts(prompts)

@@ -53,6 +53,7 @@ class ClaimSupport:
 
     @property
     def verdict(self) -> str:
+        "supports, contradicts or unsupported."
         return (
             "contradicts"
             if self.differences
@@ -291,9 +292,12 @@ def _judge_citations(item, answer, contexts, cites) -> tuple[float|None, str, li
     )
 
 def judge_by_rules(
-    item: JudgeItem, *, evaluator=None  # with evaluate_similarity(text, text) -> float; helps where words differ
+    item:JudgeItem,      # the question, the answer, and what it is held against
+    *,
+    evaluator=None,      # with evaluate_similarity(text, text) -> float; helps where words differ
 ) -> Judgment:
-    "The verdict of the rules; a criterion that cannot be judged is None and its reason says what is missing."
+    """The verdict of the rules, each score 0..1; a criterion that cannot be judged is None and its reason says what is
+    missing."""
     answer, flags = _hide_instructions(item.answer, "answer")
     contexts = {}
     for i, text in enumerate(item.contexts):
@@ -345,7 +349,12 @@ def _bigrams(text:str) -> set[str]:
     text = re.sub(r"[\W\d]+", "", text)
     return {text[i:i+2] for i in range(len(text) - 1)}
 
-def may_contradict(answer:str, sources:Iterable[str], *, near:float=.3) -> bool:
+def may_contradict(
+    answer:str,                # what was said
+    sources:Iterable[str],     # passages, references: texts that are known to be right
+    *,
+    near:float=.3,             # 0..1: the share of its syllable pairs that a sentence must share with the nearest one
+) -> bool:
     "A quick look, a few ms: does a sentence of the answer contradict the sentence nearest to it in spelling?"
     theirs = [(s.text, _bigrams(s.text)) for t in sources for s in split_sentences(t)]
     for mine in split_sentences(answer):

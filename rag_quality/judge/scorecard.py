@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core import ConfigError, DataError, nfc
-from .ragas import LLM_METRICS
-from .ragas import MetricScore
-from ..data.files import read_objects
-from ..data.files import Problems, short
+from .ragas import LLM_METRICS, MetricScore
+from ..data.files import Problems, read_objects, short
 from .verdicts import JudgeItem, Mean, _read_item
 
 # %% ../../nbs/judge/05_scorecard.ipynb #2027e93c
@@ -81,7 +79,7 @@ def _raw(rows, problems):
     yield from ((f"{Path(rows).name}:{n}", str(n), row) for n, row in read_objects(rows, problems))
 
 def read_rows(rows:"str|os.PathLike|Iterable|ScoreRows") -> ScoreRows:
-    "Rows from a JSONL, JSON or CSV file or from mappings; nothing to score at all is a `DataError`."
+    "The `rows` of a JSONL, JSON or CSV file, or of mappings; nothing to score at all is a `DataError`."
     if isinstance(rows, ScoreRows):
         return rows
     problems, out, took, seen = Problems(), [], {}, Counter()
@@ -122,9 +120,12 @@ _OTHER_NAMES = {
     "text_precision": "non_llm_context_precision", "text_recall": "non_llm_context_recall",
     "non_llm_context_precision_with_reference": "non_llm_context_precision"}
 
-def resolve_metrics(names:"str|Iterable[str]|None"=None, rows:Iterable[ScoreRow]=()) -> tuple[str, ...]:
-    """Metrics by their names, in a list or in one string; None: the four of an LLM, and the offline ones for which some
-    row has what they need."""
+def resolve_metrics(
+    names:"str|Iterable[str]|None"=None,   # names or aliases, in a list or in one string; None: what the rows allow
+    rows:Iterable[ScoreRow]=(),            # with no names: the offline metrics for which some row has what they need
+) -> tuple[str, ...]:
+    """Metrics by their names; None: the four of an LLM and the offline ones. Raises `ConfigError` where a name is
+    unknown."""
     if names is None:
         rows = list(rows)
         ids, texts = any(r.reference_ids is not None for r in rows), any(r.reference_contexts is not None for r in rows)
@@ -208,9 +209,8 @@ from . import rules as judge_rules
 from ..core import RagQualityError, atomic_write, content_hash, log
 from ..llm import LLMService
 from ..llm.call import Spent
-from .ragas import RagasScorer, _ragas_prompts, _ragas_ready
-from .ragas import id_precision, id_recall, text_precision, text_recall
-from .ragas import MetricRun, score_many
+from .ragas import (
+    MetricRun, RagasScorer, _ragas_prompts, _ragas_ready, id_precision, id_recall, score_many, text_precision, text_recall)
 from .verdicts import CRITERIA, Judgment
 from ..core.wall import Failure, attempt, counted, failure_of
 
@@ -257,7 +257,7 @@ class Scorecard:
         }
         return {c: Mean(sum(v) / len(v) if v else None, len(v), len(self.rows)) for c, v in have.items()}
     def reasons(self, metric:str) -> Counter:
-        "Why rows have no value of this metric, and how many; all that the end of the run explains counts as one."
+        "Why rows have no value of this `metric`, and how many; all that the end of the run explains counts as one."
         same = lambda s: self.stopped and s.error and (s.error == "NotAsked" or s.reason[:100] in self.stopped)
         return Counter(
             self.stopped if same(s) else s.reason for r in self.rows if (s := r.scores.get(metric)) and s.value is None
@@ -519,24 +519,24 @@ def _versions(llm, scorer, rules, prompts) -> dict:
 
 # %% ../../nbs/judge/05_scorecard.ipynb #f678fb11
 def score_rows(
-    rows: "str|os.PathLike|Iterable",
+    rows:"str|os.PathLike|Iterable",                   # what `read_rows` takes
     *,
-    llm: "str|LLMService|None" = None,  # a model, or a service of your own
-    metrics: "str|Iterable[str]|None" = None,  # None: see `resolve_metrics`
-    encoder="kiwi",
-    prompts=None,
-    strictness: int = 1,
-    calibrate: Callable | None = None,  # for `RagasScorer`
-    rules: Callable[..., Judgment] | None = judge_rules.judge_by_rules,
-    evaluator=None,  # evaluator: what `judge_by_rules` takes
-    concurrency: int = 8,
-    row_time_limit_s: float = 120,
-    time_limit_s: float | None = None,
-    agreement: Mapping[str, object] | None = None,  # method -> its record of agreement with people
-    on_score: Callable[[str, MetricScore], None] | None = None
+    llm:"str|LLMService|None"=None,                    # a model, or a service of your own; None: no LLM metrics
+    metrics:"str|Iterable[str]|None"=None,             # None: see `resolve_metrics`
+    encoder="kiwi",                                    # of `RagasScorer`
+    prompts=None,                                      # of `RagasScorer`
+    strictness:int=1,                                  # of `RagasScorer`
+    calibrate:Callable|None=None,                      # of `RagasScorer`
+    rules:Callable[..., Judgment]|None=judge_rules.judge_by_rules,     # None: no verdicts of rules
+    evaluator=None,                                    # what `judge_by_rules` takes
+    concurrency:int=8,                                 # LLM metrics under way at a time
+    row_time_limit_s:float=120,                        # seconds for the LLM metrics of one row
+    time_limit_s:float|None=None,                      # seconds for the whole
+    agreement:Mapping[str, object]|None=None,          # method -> its record of agreement with people
+    on_score:Callable[[str, MetricScore], None]|None=None,     # called with the row's id and each score as it comes
 ) -> Scorecard:
-    """Score every row by the metrics and by the rules. What fails is None with its reason; only bad arguments and files
-    raise."""
+    """Score every row by the metrics and by the rules. What fails is None with its reason; only bad arguments
+    (`ConfigError`) and files (`DataError`) raise."""
     found = read_rows(rows)
     chosen = resolve_metrics(metrics, found)
     begun = time.monotonic()
@@ -584,14 +584,14 @@ def _writable(path:str|os.PathLike|None) -> None:
         raise ConfigError(f"--json {path}: 쓸 수 없는 곳입니다. 다른 파일을 주세요.")
 
 def judge_command(
-    answers_path: str | os.PathLike,
+    answers_path:str|os.PathLike,                  # a JSONL, JSON or CSV file of answers
     *,
-    llm: "str|LLMService|None" = None,
-    metrics: "str|Iterable[str]|None" = None,
-    json_path: str | os.PathLike | None = None,
-    time_limit_s: float | None = 600,  # for the whole; what was not asked by then is told
-    **options
-) -> int:  # the other arguments of `score_rows`
+    llm:"str|LLMService|None"=None,                # a model, or a service of your own
+    metrics:"str|Iterable[str]|None"=None,         # None: see `resolve_metrics`
+    json_path:str|os.PathLike|None=None,           # where the scorecard is written as JSON
+    time_limit_s:float|None=600,                   # seconds for the whole; what was not asked by then is told
+    **options,                                     # the other arguments of `score_rows`
+) -> int:
     """Print the scorecard of a file of answers; 0 where it could be made (whatever became of the LLM), 1 where lines of
     the file could not be read, 2 where the arguments or the file are at fault."""
     try:

@@ -30,7 +30,7 @@ class JudgeItem:
     item_id: str|None = None
 
     def key(self, fingerprint:str="") -> str:
-        "A name for this content under one judge; the id is no part of it."
+        "A name for this content under the judge of this `fingerprint`; the id is no part of it."
         return content_hash(self.query, self.answer, self.contexts, self.reference, self.key_facts, fingerprint)
 
 # %% ../../nbs/judge/01_verdicts.ipynb #782b4228
@@ -115,7 +115,7 @@ class Notice:
     reason: str    # in Korean
 
 def overall_of(scores:Mapping[str, float|None]) -> float|None:
-    "The weighted mean of the criteria that have a score; None where neither correctness nor completeness has one."
+    "The weighted mean of those `scores` that are known, 0..1; None where neither correctness nor completeness is."
     have = {c: scores[c] for c in CRITERIA if scores.get(c) is not None}
     if not have.keys() & {"correctness", "completeness"}:
         return None
@@ -176,7 +176,7 @@ def _judgment_of(scores:Mapping[str, float|None], method:str, **kw) -> Judgment:
     return Judgment(**{c: scores.get(c) for c in CRITERIA}, overall=overall_of(scores), method=method, **kw)
 
 def judgment_from(row:Mapping) -> Judgment:
-    "A verdict as `Judgment.to_dict` wrote it."
+    "The verdict in a `row` that `Judgment.to_dict` wrote."
     row = dict(row)
     known = set(Judgment.__dataclass_fields__)
     for name, kind in (("evidence", Evidence), ("flags", Notice)):
@@ -203,8 +203,12 @@ class Mean:
 class Judgments(Sequence):
     "Verdicts in the order of their items. Means are taken within one method only."
     def __init__(
-        self, judgments:Iterable[Judgment], ids:Iterable[str]|None=None, agreement:Mapping[str, object]|None=None
+        self,
+        judgments:Iterable[Judgment],                  # in the order of the items
+        ids:Iterable[str]|None=None,                   # of the items; None: their places, from 0
+        agreement:Mapping[str, object]|None=None,      # method -> its record of agreement with people
     ):
+        "Raises `ConfigError` where ids are too few or many, or a row is no `Judgment`."
         self.rows = tuple(judgments)
         self.ids = tuple(ids) if ids is not None else tuple(str(i) for i in range(len(self.rows)))
         if len(self.ids) != len(self.rows):
@@ -224,7 +228,8 @@ class Judgments(Sequence):
         return tuple(dict.fromkeys(r.method for r in self.rows))
 
     def of(self, method:str) -> "Judgments":
-        "The verdicts of one method, the rules' verdicts that stand beside an LLM's included."
+        """The verdicts of one `method`, the rules' verdicts that stand beside an LLM's included. Raises `ConfigError`
+        where there is none."""
         found = [
             (i, r if r.method == method else r.fallback) for i,
             r in zip(self.ids, self.rows) if r.method == method or r.fallback and r.fallback.method == method]
@@ -235,8 +240,13 @@ class Judgments(Sequence):
     def _all(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.methods, *(r.fallback.method for r in self.rows if r.fallback)]))
 
-    def mean(self, criterion:str="overall", method:str|None=None) -> Mean:
-        "The mean of a criterion over the verdicts that have it; with several methods one must be named."
+    def mean(
+        self,
+        criterion:str="overall",       # one of `CRITERIA`, or 'overall'
+        method:str|None=None,          # which verdicts; may be left out where there is one method only
+    ) -> Mean:
+        """The mean of a criterion, 0..1, over the verdicts that have it. Raises `ConfigError` where the criterion is
+        unknown or several methods would be pooled."""
         if criterion not in (*CRITERIA, "overall"):
             raise ConfigError(f"'{criterion}'은(는) 기준이 아닙니다. {', '.join((*CRITERIA, 'overall'))} 가운데 하나여야 합니다.")
         if method is None and len(self.methods) > 1:
