@@ -1,11 +1,11 @@
-"""What answering in a checked loop buys (hanbit test, offline): python benchmarks/phase_answering.py [--slice]
+"""What answering in a checked loop buys (hanbit test, offline): python benchmarks/phase_answering.py [--full] [--slice]
 
 before: the first three sentences of the first passage that the default pipeline finds, cited, never refusing.
 after: `answerer_for` over the same search. Each need once in each register. Key facts: a sentence or two of the answer covers
 the fact (.6 of it or more) without a difference; a refusal holds none. Sources: by regulation and article.
 Further: lies planted into extracted answers, with and without the loop; the thresholds; what extraction holds of the facts, from BM25's
 first five; how far the probability of a part is true.
-`--slice`: every twelfth need.
+Every second need of the test half (`--full`: all; `--slice`: every twelfth); lies and thresholds on every fourth of these.
 """
 import argparse
 import json
@@ -190,7 +190,9 @@ def probabilities(needs, search):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--slice", action="store_true", help="every twelfth need")
-    step = 12 if ap.parse_args().slice else 1
+    ap.add_argument("--full", action="store_true", help="every need")
+    args = ap.parse_args()
+    step = 12 if args.slice else 1 if args.full else 2
     collection = bundled("hanbit")
     text = bundle_path("hanbit", "needs.jsonl").read_text(encoding="utf8")
     needs = [n for n in map(json.loads, text.splitlines()) if n["split"] == "test"][::step]

@@ -45,6 +45,16 @@ def missed(test, found, last):
     return {k: {"하나도 찾지 못함": sum(v)/len(v), "n": len(v)} for k, v in rows.items()}
 
 
+def cases(test, found, last, most=6):
+    "Some of these questions, by id: the passage that came first, and the best judged one."
+    recall = found.row(last, "colloquial").scores.per_query["R@10"]
+    out = {}
+    for q in [q for q, r in sorted(recall.items()) if r == 0][:most]:
+        run = found.runs[last].get(q, {})
+        out[q] = {"처음 나온 것": max(run, key=run.get) if run else None, "정답": max(test.qrels[q], key=test.qrels[q].get)}
+    return out
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("--slice", action="store_true", help="every eighth need")
@@ -62,7 +72,7 @@ def main():
         changes.show(rows)
     wrong = missed(test, found, last)
     print(wrong)
-    kept.note(n=len(test.queries), missed=wrong, **tables)
+    kept.note(n=len(test.queries), missed=wrong, cases=cases(test, found, last), **tables)
 
 
 if __name__ == "__main__":
