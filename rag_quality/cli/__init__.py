@@ -10,12 +10,9 @@ import argparse, difflib, os, re, sys
 
 from .. import __version__
 from . import answers as cli_ask
-from . import benchmark as cli_benchmark
-from . import explain as cli_explain
 from . import judge as cli_judge
 from . import measure as cli_measure
 from . import test as cli_test
-from . import tune as cli_tune
 
 # %% ../../nbs/90_cli.ipynb #df5fb580
 _SAYS = [
@@ -63,12 +60,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"rag-quality {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
     cli_measure._add(commands)
-    cli_explain._add(commands)
     cli_ask._add(commands)
     cli_judge._add(commands)
     cli_test._add(commands)
-    cli_tune._add(commands)
-    cli_benchmark._add(commands)
     return top
 
 # %% ../../nbs/90_cli.ipynb #ce7344f5
