@@ -44,15 +44,16 @@ class Answer:
         self, content:str|None=None, confidence:float|None=None, citations:Sequence[str]|None=None,
         contexts:Sequence[str]|None=None, **metadata
     ) -> "Answer":
-        "A copy with other values; what is given by another name is added to `metadata`."
+        """A copy with other values (`content`, `confidence`, `citations`, `contexts`; None: as it is); what is
+        given by another name is added to `metadata`."""
         return Answer(
             self.content if content is None else content, self.confidence if confidence is None else confidence,
             self.citations if citations is None else tuple(citations),
             self.contexts if contexts is None else tuple(contexts), {**self.metadata, **metadata})
 
     def noting(self, failures:Iterable[Failure]) -> "Answer":
-        """A copy that also tells of steps that raised, in `metadata['failures']` as plain values; itself where there
-        are none."""
+        """A copy that also tells of steps that raised (`failures`), in `metadata['failures']` as plain values;
+        itself where there are none."""
         more = [f.to_dict() for f in failures]
         return self.with_(failures=[*self.metadata.get("failures", ()), *more]) if more else self
 
@@ -62,7 +63,8 @@ class Answer:
         return tuple(Failure(**f) for f in self.metadata.get("failures", ()))
 
     def to_dict(self, query:str|None=None, query_id:str|None=None) -> dict:
-        "Plain values for JSON: {_id, query, answer, abstained, confidence, citations, contexts, metadata}."
+        """Plain values for JSON: {_id, query, answer, abstained, confidence, citations, contexts, metadata};
+        `query` and `query_id` where they are known."""
         head = {k: v for k, v in (("_id", query_id), ("query", query)) if v is not None}
         return {
             **head, "answer": self.content, "abstained": self.abstained, "confidence": round(float(self.confidence), 4),
@@ -75,7 +77,8 @@ class Answer:
 def confidence_of(relevance:float|None,     # P(the context answers the query), calibrated; None: not measured
                   faithfulness:float|None,  # share of the claims that the context supports; None: not measured
                  ) -> float:
-    "Relevance times faithfulness, of what was measured; 0.0 where nothing was."
+    """Relevance times faithfulness, of what was measured; 0.0 where nothing was. Raises `ConfigError` where one is
+    not in 0..1."""
     known = [float(v) for v in (relevance, faithfulness) if v is not None]
     if any(not 0 <= v <= 1 for v in known):
         raise ConfigError(f"relevance={relevance!r}, faithfulness={faithfulness!r}: 0과 1 사이의 수이거나 None이어야 합니다.")
@@ -87,7 +90,8 @@ MIN_RELEVANCE, ROUTE_RELEVANCE, FEW = .5, .7, 3
 NOTICE_KO = "찾은 조문이 질문에 꼭 맞는지 확실하지 않습니다. 아래 내용은 관련 조문에서 찾은 것이니 원문을 함께 확인해 주세요."
 
 def route(relevance:float|None) -> str:
-    "'answer', 'uncertain' or 'fallback' for the relevance of a context."
+    """'answer', 'uncertain' or 'fallback' for the `relevance` of a context (0..1; None: nothing was found). Raises
+    `ConfigError` where it is no such number."""
     if relevance is None:
         return "uncertain"
     if not 0 <= relevance <= 1:
@@ -96,7 +100,8 @@ def route(relevance:float|None) -> str:
 
 # %% ../../nbs/answering/01_answers.ipynb #1048b74d
 def as_answer(value, contexts:Iterable[str]=()) -> Answer:
-    "An `Answer` of what an answerer returned: an `Answer`, a text, or a mapping with 'content' (or 'answer')."
+    """An `Answer` of what an answerer returned (`value`): an `Answer`, a text, or a mapping with 'content' (or
+    'answer'); `contexts`: what it was given. Raises `ConfigError` on anything else."""
     if isinstance(value, Answer):
         found = value
     elif isinstance(value, str):

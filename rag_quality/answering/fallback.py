@@ -34,8 +34,8 @@ _ASKS = (
     (r"(?:구성|조직|운영|선발|지급|심의|평가|관리|보호|지원|배정|선정|임용|승진|위촉|회의|의결)$", "어떻게 이루어지나요?"))
 
 def question_of(passage:"str|Passage") -> str|None:
-    """A natural question that an article answers, from its heading; None for articles that answer nobody's question
-    (목적, 정의, 삭제, 부칙, ...)."""
+    """A natural question that an article (`passage`) answers, from its heading; None for articles that answer
+    nobody's question (목적, 정의, 삭제, 부칙, ...)."""
     s = source_of(passage)
     title = re.sub(r"\s?등$", "", s.title.strip())
     if (
@@ -53,7 +53,7 @@ def question_of(passage:"str|Passage") -> str|None:
 
 # %% ../../nbs/answering/04_fallback.ipynb #f16cea38
 def hits_of(found) -> list[tuple[Passage, float]]:
-    "The (passage, score) pairs of what a search returned: a list of them, or an object with `hits`."
+    "The (passage, score) pairs of what a search returned (`found`): a list of them, or an object with `hits`."
     return list(getattr(found, "hits", found) or ())
 
 _ASKING = frozenset("얼마 며칠 무엇 뭐 누구 언제 어디 몇 어떻 어떻게 되 알리 주 알려주 궁금하 규정 내용 기준 하 있 것".split())
@@ -135,19 +135,19 @@ def _office_of(passages:Iterable["str|Passage"], query:str="") -> tuple[str, str
 
 # %% ../../nbs/answering/04_fallback.ipynb #0395e0ff
 def fallback_answer(
-    query: str,
-    passages: Sequence = (),  # near the query, best first; or a Collection
+    query:str,  # what was asked
+    passages:Sequence=(),  # near the query, best first; or a Collection
     *,
-    search: Callable | None = None,
-    answers: Callable | None = None,
-    reason: str = "",
-    said: str = "",
-    kind: str = "",
-    most: int = 3,
+    search:Callable | None=None,  # (query, k) -> hits, for other articles to ask about; None: `passages` only
+    answers:Callable | None=None,  # (question, hits) -> would it be answered; None: not asked
+    reason:str="",  # why there is no answer, kept in `metadata`
+    said:str="",  # a line after the fixed message
+    kind:str="",  # what was asked for, where it is no regulation: live, personal ...
+    most:int=3,  # questions that are offered at most
     **metadata
 ) -> Answer:
-    """The answer where nothing answers: the fixed message once, questions that can be answered, the office that the
-    regulations name."""
+    """The answer where nothing answers: the fixed message once, questions that can be answered, the office that
+    the regulations name. Raises `ConfigError` where `query` is no text."""
     if not isinstance(query, str):
         raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
     near = list(getattr(passages, "passages", passages))
@@ -186,7 +186,8 @@ _SMALL_TALK = {
 _POLITE = ("greeting", "thanks", "empty")
 
 def talk_answer(query:str, kind:str, reason:str="") -> Answer:
-    "A polite line for what no regulation answers; the fixed message stands first where something was asked for."
+    """A polite line for what no regulation answers: `query`, its `kind` (greeting, live ...) and the `reason`; the
+    fixed message stands first where something was asked for. Raises `ConfigError` on an unknown kind."""
     if kind not in _SMALL_TALK:
         raise ConfigError(f"kind={kind!r}: {', '.join(_SMALL_TALK)} 가운데 하나여야 합니다.")
     text = _SMALL_TALK[kind] if kind in _POLITE else f"{FALLBACK_MESSAGE_KO}\n{_SMALL_TALK[kind]}"

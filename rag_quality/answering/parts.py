@@ -28,7 +28,7 @@ class LabelledPassage:
 _LONGEST = 20_000         # characters of a passage that are read
 
 def source_of(item:"str|Passage") -> LabelledPassage:
-    "The heading of a passage, and its body."
+    "The heading of a passage or a text (`item`), and its body. Raises `ConfigError` where it is neither."
     if isinstance(item, Passage):
         head, body, whole = nfc(item.title), nfc(item.text), nfc(item.title)[:300]
     elif isinstance(item, str):
@@ -166,8 +166,8 @@ _MOST = 120     # parts of one passage
 
 def parts_of(item:"str|Passage", passage:int=0   # its index in the context
             ) -> tuple[Part, ...]:
-    """The parts of one passage, in order; deleted ones, amendment notes and sentences that address the model are left
-    out."""
+    """The parts of one passage or text (`item`), in order; deleted ones, amendment notes and sentences that
+    address the model are left out."""
     source = source_of(item)
     b = _Builder(source, passage)
     if article_status(source.body).deleted or _ALL_GONE.match(source.body):
