@@ -89,13 +89,13 @@ class _Parts:
     def __init__(
         self, query, context, max_retries, answerer, validator, threshold, budget, time_limit_s, relevance, stop, until
     ):
-        self.query, self.context, self.call = query, list(context), _caller(answerer)
-        self.answerer, self.validator, self.threshold = answerer, validator, threshold
-        self.budget, self.ends, self.relevance = budget, time.monotonic() + time_limit_s, relevance
-        self.stop, self.until, self.max_retries = stop, until, max_retries
+        self.query, self.context, self.call, self.answerer, self.validator = (
+            query, list(context), _caller(answerer), answerer, validator)
+        self.threshold, self.budget, self.ends, self.relevance, self.stop, self.until = (
+            threshold, budget, time.monotonic() + time_limit_s, relevance, stop, until)
         self.texts = tuple(c.full_text if isinstance(c, Passage) else c for c in self.context)
-        self.attempts, self.failures = [], []
-        self.best, self.last, self.reason = None, None, ""
+        self.attempts, self.best, self.last, self.reason, self.max_retries, self.failures = (
+            [], None, None, "", max_retries, [])
 
     def left(self) -> float:
         return self.ends - time.monotonic()

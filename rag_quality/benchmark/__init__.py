@@ -46,7 +46,7 @@ class BenchmarkResult:
             "rag_quality": __version__, "files": self.files, "figures": [f.to_dict() for f in self.figures]}
 
     def of(self, task:str, part:str, measure:str) -> TaskFigure:
-        "One figure; `ConfigError` names those there are."
+        "One figure, of a `task`, a `part` and a `measure`; `ConfigError` names those there are."
         for f in self.figures:
             if (f.task, f.part, f.measure) == (task, part, measure):
                 return f
@@ -67,7 +67,8 @@ class BenchmarkResult:
 
 # %% ../../nbs/50_benchmark.ipynb #b3fff1af
 def checked_tasks(tasks:Iterable[str]|str|None) -> tuple[str, ...]:
-    "Known tasks, in the order of `TASKS`; None: all."
+    """Known `tasks` (names, or one text of them), in the order of `TASKS`; None: all. Raises `ConfigError` on an
+    unknown one."""
     asked = set(TASKS) if tasks is None else set(tasks.split() if isinstance(tasks, str) else tasks)
     if unknown := sorted(asked - TASKS.keys()):
         raise ConfigError(f"과제 {unknown[0]!r}: {', '.join(TASKS)} 가운데서 고르세요.")
@@ -137,8 +138,13 @@ def _halves(bench:Benchmark, near:Iterable[str], far:Iterable[str], *given) -> l
     return [*here, *(found if right else _figures(bench, far, *given))]
 
 def run_benchmark(
-    bench:Benchmark|None=None, *, tasks:Iterable[str]|str|None=None, split:str="test", encoder="kiwi", llm=None,
-    every:int=4
+    bench:Benchmark|None=None,  # None: the bundled one
+    *,
+    tasks:Iterable[str]|str|None=None,  # of `TASKS`; None: all
+    split:str="test",  # train, dev, test, all
+    encoder="kiwi",  # a name, or what `load_encoder` gives
+    llm=None,  # an `LLMService`; None: without a model
+    every:int=4,  # answers are asked of every so many-th need
 ) -> BenchmarkResult:
     "Every task (or those named) for our own pipeline."
     tasks = checked_tasks(tasks)
@@ -176,10 +182,15 @@ def _answers_of(path:Path, known:set[str]) -> dict[str, Said]:
     return out
 
 def score_files(
-    bench:Benchmark|None=None, *, run:str|Path|None=None, answers:str|Path|None=None, split:str="test",
-    name:str|None=None
+    bench:Benchmark|None=None,  # None: the bundled one
+    *,
+    run:str|Path|None=None,  # a TREC ranking
+    answers:str|Path|None=None,  # JSONL: _id, answer
+    split:str="test",  # train, dev, test, all
+    name:str|None=None,  # of that system; None: of the file
 ) -> BenchmarkResult:
-    "Figures of another system, from its ranking (TREC) and its answers (JSONL)."
+    """Figures of another system, from its ranking (TREC) and its answers (JSONL). Raises `ConfigError` where there
+    is no file, `DataError` where none of its lines belongs to the split."""
     if run is None and answers is None:
         raise ConfigError("순위(run) 파일이나 답(answers) 파일을 주세요.")
     bench = (bench or load_benchmark()).split(split)
@@ -197,5 +208,5 @@ def score_files(
     return BenchmarkResult(name or Path(run or answers).stem, split, bench.version, bench.files, tuple(figures))
 
 def save_result(result:BenchmarkResult, path:str|Path) -> Path:
-    "Write the JSON result."
+    "Write a `result` as JSON to `path`; returns it."
     return atomic_write(Path(path), json.dumps(result.to_dict(), ensure_ascii=False, indent=1) + "\n")

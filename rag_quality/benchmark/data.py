@@ -70,7 +70,7 @@ class Benchmark:
     files: dict[str, str]            # name -> SHA-256
 
     def split(self, name:str) -> "Benchmark":
-        "One split; 'all' keeps everything."
+        "One split by its `name`; 'all' keeps everything."
         if name == "all":
             return self
         return replace(
@@ -83,7 +83,7 @@ class Benchmark:
         return tuple(n for n in self.needs if n.answer)
 
     def contexts(self, need:JudgedNeed) -> list[str]:
-        "The texts of a need's relevant articles, and of those that its reference answer cites besides."
+        "The texts of the relevant articles of `need`, and of those that its reference answer cites besides."
         cited = [
             self._articles.get(f"{c.regulation} 제{c.article}조" + (f"의{c.branch}" if c.branch else ""))
             for c in find_citations(need.answer or "")
@@ -178,5 +178,5 @@ def load_chatbot_answers(
 
 # %% ../../nbs/benchmark/00_data.ipynb #c83f7974
 def segment_at(answer:ChatbotAnswer, start:int) -> "Segment|None":
-    "The segment in which a place of the answer's text lies."
+    "The segment of `answer` in which a place of its text (`start`) lies."
     return next((s for s in answer.segments if s.start <= start < s.end), None)

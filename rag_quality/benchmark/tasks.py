@@ -72,7 +72,8 @@ def _resampled_figure(
 
 # %% ../../nbs/benchmark/01_tasks.ipynb #dc00aab7
 def ranked(bench:Benchmark, search:Callable, k:int=10) -> Run:
-    "query -> doc -> score of every judged query; `search(query, k)` gives (Passage or id, score) pairs."
+    """query -> doc -> score of every judged query of `bench`; `search(query, k)` gives (Passage or id, score)
+    pairs, `k` of them."""
     def ids(hits):
         return {getattr(p, "doc_id", p): float(s) for p, s in hits}
     def found(text):
@@ -95,7 +96,7 @@ def _of(bench, register):
     return [q.query_id for q in bench.collection.judged if q.metadata["register"] == register]
 
 def retrieval(bench:Benchmark, run:Run) -> list[TaskFigure]:
-    "Colloquial and formal queries, and the gap between them."
+    "nDCG@10 and R@10 of `run` for colloquial and formal queries of `bench`, and the gap between them."
     s, out = _retrieval_scores(bench, run), []
     for name, register in (("구어", "colloquial"), ("문어", "formal")):
         part = s.subset(_of(bench, register))
@@ -117,8 +118,8 @@ def _detectable(bench:Benchmark, before:Run, after:Run, name:str="두 변형") -
 # %% ../../nbs/benchmark/01_tasks.ipynb #81e3de1c
 def transformation(bench:Benchmark, transform:Callable[[str], str]|None=None   # None: `ColloquialTransformer`
                   ) -> list[TaskFigure]:
-    """What rewriting colloquial queries brings to BM25 over morphemes: the paired difference, and how many queries it
-    changes."""
+    """What rewriting colloquial queries (`transform`; None: `ColloquialTransformer`) brings to BM25 over morphemes
+    of `bench`: the paired difference, and how many queries it changes."""
     transform = transform or (lambda t, of=ColloquialTransformer().transform: of(t).transformed_query)
     words, asked = BM25Index(bench.collection.passages), [
         q for q in bench.collection.judged if q.metadata["register"] == "colloquial"
@@ -169,7 +170,9 @@ def _f1(x):
     return 2*hit/(x[:, 0].sum() + x[:, 1].sum()) if x[:, 0].sum() + x[:, 1].sum() else None
 
 def refusal(bench:Benchmark, search:Callable, scorer:KnowingScorer|None=None, *, most:int|None=None) -> list[TaskFigure]:
-    "F1 of refusals (refusing is the positive class), false refusals, and how many near and far questions are refused."
+    """F1 of refusals (refusing is the positive class), false refusals, and how many near and far questions are
+    refused, over the passages of `search` judged by `scorer` (None: `KnowingScorer`); `bench`: of its queries
+    the first `most`."""
     cases, out = _refusal_cases(bench, search, scorer or KnowingScorer(bench.collection.passages), most=most), []
     for name, register in (("구어", "colloquial"), ("문어", "formal")):
         rows = [c for c in cases if c[0] == register]
@@ -213,7 +216,8 @@ def _at(flagged, answer, span):
 
 def faithfulness(bench:Benchmark, validator:FaithfulnessValidator|None=None, *, most:int|None=None   # needs; None: all
                 ) -> list[TaskFigure]:
-    "Lies told from true answers by the validator, alone."
+    """Lies told from true answers by `validator` (None: `FaithfulnessValidator`), alone; `bench`: of its needs the
+    first `most`."""
     v, rows, units, kinds, spots = validator or FaithfulnessValidator(), [], [], [], {}
     for n in bench.answerable[:most]:
         context = bench.contexts(n)
@@ -251,8 +255,8 @@ def citing(
     bench: Benchmark,
     ground: Callable = ground_citations,  # (answer, contexts) -> a text with citations, or what has `content`
 ) -> list[TaskFigure]:
-    """Citations stripped from the reference answers and put back, with `Benchmark.contexts` of the need: its relevant
-    articles and those that the answer cites besides."""
+    """Citations stripped from the reference answers of `bench` and put back by `ground`, with `Benchmark.contexts`
+    of the need: its relevant articles and those that the answer cites besides."""
     rows, units = [], []
     for n in bench.answerable:
         got = ground(_BRACKET.sub("", n.answer), bench.contexts(n))
@@ -267,7 +271,7 @@ def citing(
 def context_breaks(
     bench: Benchmark, check: Callable = check_context  # [{user, assistant}] -> what has `kept` for each turn
 ) -> list[TaskFigure]:
-    "Planted breaks found, and good turns flagged."
+    "Planted breaks of the dialogues of `bench` that `check` finds, and good turns that it flags."
     found, flagged = {}, {}
     for d in bench.dialogues:
         planted = (d["break"] or {}).get("turn")
@@ -307,8 +311,9 @@ def _pairs(bench, need:JudgedNeed):
     )
 
 def answer_quality(bench:Benchmark, said:Mapping[str, Said], *, method:str="rules") -> list[TaskFigure]:
-    """Answers to queries (id -> what was said): answered, key facts held, citations right; for what the book does not
-    answer: refused. Queries without an answer in `said` are not scored."""
+    """Answers to queries of `bench` (`said`: id -> what was said, by `method`): answered, key facts held,
+    citations right; for what the book does not answer: refused. Queries without an answer in `said` are not
+    scored."""
     needs, out = {n.id: n for n in bench.needs}, []
     asked = [q for q in bench.collection.queries if q.query_id in said]
     for name, register in (("구어", "colloquial"), ("문어", "formal")):

@@ -67,8 +67,8 @@ def parser() -> argparse.ArgumentParser:
 
 # %% ../../nbs/90_cli.ipynb #ce7344f5
 def main(argv:list[str]|None=None) -> int:
-    """Entry point; 0 where it went well, 1 where lines of a file could not be read (the others were), 2 where the
-    arguments or the data are at fault, 3 where we are."""
+    """Entry point (`argv`; None: of the process); 0 where it went well, 1 where lines of a file could not be read
+    (the others were), 2 where the arguments or the data are at fault, 3 where we are."""
     # before numpy: small products lose more to threads than they gain
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from rag_quality.core import RagQualityError, os_reason

@@ -37,11 +37,15 @@ _all_ = [
 BEFORE = "before"                          # whitespace BM25 over the raw query
 
 def pipeline(
-    collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat", llm=None
+    collection:Collection,  # the passages to search
+    *,
+    encoder="kiwi",  # a name, or what `load_encoder` gives
+    weights=None,  # of BM25 and vectors: what `parse_weights` takes, or query -> (bm25, vector)
+    device:str="auto",  # where vectors are searched: auto, cpu, cuda
+    index:str="flat",  # how: flat (exact), fp16, int8, hnsw, ivf, pq
+    llm=None,  # an `LLMService`, which adds a row
 ) -> list[System]:
-    """The ladder of systems from 'before' to the default pipeline, which is the last; `weights`: what `parse_weights`
-    takes, or query -> (bm25, vector); `device`, `index`: how `VectorStore` searches; `llm`: an LLMService, which adds a
-    row."""
+    "The ladder of systems from 'before' to the default pipeline, which is the last."
     passages = collection.passages
     by_id = {p.doc_id: p for p in passages}
     spaces, every, morphemes = (
@@ -130,7 +134,7 @@ class Experiment(_Failed):
     failures: dict[str, dict[str, tuple[Failure, ...]]] = field(default_factory=dict, repr=False)
 
     def row(self, system:str, slice:str="all") -> Row:
-        "The row of a system on a slice."
+        "The row of a `system` on a `slice`. Raises `ConfigError` where there is none."
         for r in self.rows:
             if (r.system, r.slice) == (system, slice):
                 return r
@@ -140,7 +144,7 @@ class Experiment(_Failed):
         )
 
     def versus(self, before:str, after:str, measure:str, slice:str="all") -> Comparison | None:
-        "The comparison of two rows, or None where it was not made."
+        "The comparison of two systems (`before`, `after`) by `measure` on a `slice`, or None where it was not made."
         return next(
             (
                 v.result
@@ -223,8 +227,8 @@ def _units_of(queries:Sequence[Query]) -> dict[str, str]:
     }
 
 def measurable(collection:Collection, split:str|None=None, by:str|None=None) -> tuple[Collection, dict[str, list[str]]]:
-    """The part of a collection to measure and its slices; `ConfigError` where there is nothing to measure (asked before
-    the work)."""
+    """The part of a `collection` to measure (`split`; None: all) and its slices by the metadata field `by`;
+    `ConfigError` where there is nothing to measure (asked before the work)."""
     part = collection.split(split)
     if not part.judged:
         raise ConfigError(f"{collection.name}의 {split or '전체'}에 판정된 질의가 없습니다: queries.jsonl과 qrels/*.tsv가 있어야 잽니다")
@@ -240,11 +244,16 @@ def _comparisons(parts, order, adds_to, slices, measures, seed) -> list[Versus]:
     return [replace(v, result=replace(v.result, p_holm=p)) for v, p in zip(found, holm([v.result.p for v in found]))]
 
 def run_experiment(
-    collection:Collection, systems:Sequence[System], *, measures:str|Iterable[str]="nDCG@10 R@10 RR@10",
-    by:str|None=None, split:str|None=None, seed:int=0
+    collection:Collection,  # what is asked, and what is judged right
+    systems:Sequence[System],  # from the first to the last: each is compared with the one it adds to, the row before and the first
+    *,
+    measures:str|Iterable[str]="nDCG@10 R@10 RR@10",  # names of ir_measures
+    by:str|None=None,  # a metadata field of the queries: a slice for each of its values
+    split:str|None=None,  # dev, test, ...; None: all
+    seed:int=0,  # of the resampling
 ) -> Experiment:
-    """Run systems over the queries of a split; intervals, comparisons and coverage. Queries that no passage answers
-    have no score."""
+    """Run systems over the queries of a split; intervals, comparisons and coverage. Queries that no passage
+    answers have no score. Raises `ConfigError` where systems share a name."""
     parsed = parse_measures(measures)
     names = [str(m) for m in parsed]
     part, slices = measurable(collection, split, by)
@@ -273,7 +282,8 @@ BASE, FULL = "BM25", "기본 구성"
 def ablation_systems(
     collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat"
 ) -> list[System]:
-    "The base, the default pipeline, it less one step each, and the base with one step each."
+    """The base, the default pipeline, it less one step each, and the base with one step each; `collection`,
+    `encoder`, `weights`, `device`, `index` as in `pipeline`."""
     passages, by_id = collection.passages, {p.doc_id: p for p in collection.passages}
     words = BM25Index(passages)
     coverage = lru_cache(maxsize=4096)(words.coverage)
@@ -307,7 +317,7 @@ def ablate(
     collection:Collection, *, split:str|None=None, by:str|None="register", measures="nDCG@10 R@10", seed:int=0,
     **options
 ) -> Experiment:
-    """`run_experiment` over `ablation_systems`; each system is compared with the one it takes a step from or adds one
-    to."""
+    """`run_experiment` over `ablation_systems` (with their `options`): `collection`, `split`, `by`, `measures` and
+    `seed` as there. Each system is compared with the one it takes a step from or adds one to."""
     return run_experiment(
         collection, ablation_systems(collection, **options), measures=measures, by=by, split=split, seed=seed)

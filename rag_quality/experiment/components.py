@@ -79,6 +79,9 @@ class Parts:
         self, collection, *, encoder="kiwi", weights=None, device:str="auto", llm=None, k:int=5, shares=SHARES,
         synonyms=None, rewriter=None
     ):
+        """`collection`: passages, or what has them; `encoder`, `weights`, `device`, `llm` as in `pipeline`; `k`:
+        articles that an answer reads; `shares`, `synonyms`, `rewriter`: of `CampusSearch`. Raises
+        `ConfigError`."""
         self.passages = list(getattr(collection, "passages", collection))
         self.by_id = {p.doc_id: p for p in self.passages}
         if not self.passages:
@@ -108,7 +111,7 @@ class Parts:
     def weights_for(self):
         return self.weights if callable(self.weights) else parse_weights(self.weights, coverage_of=self.coverage)
     def hybrid(self, vectors:bool):
-        "The hybrid search, or the words alone through the same code."
+        "The hybrid search, or the words alone through the same code (`vectors` False)."
         return self._kept(
             "hybrid",
             vectors,
@@ -120,7 +123,7 @@ class Parts:
             ),
         )
     def campus(self, vectors:bool) -> CampusSearch:
-        "The search with what the bank knows."
+        "The search with what the bank knows; `vectors`: over the hybrid, else over the words."
         return self._kept(
             "campus",
             vectors,
@@ -134,7 +137,7 @@ class Parts:
             ),
         )
     def evidence(self, vectors:bool) -> RegulationEvidence:
-        "That search, judged by the best of each regulation."
+        "That search, judged by the best of each regulation; `vectors` as in `campus`."
         return self._kept("evidence", vectors, lambda: RegulationEvidence(self.campus(vectors), self.passages))
     def _kept(self, name, vectors, make):
         if (name, vectors) not in self._made:
@@ -208,7 +211,7 @@ def _rerank_step(parts:Parts) -> Step:
     return Step("reranker", apply)
 
 def search_steps(parts:Parts, on:frozenset[str]) -> list[Step]:
-    "The steps of the search for a set of switches."
+    "The steps of the search of `parts` for a set of switches (`on`)."
     hybrid, steps = parts.hybrid("hybrid" in on), []
     if "query_analysis" in on:
         steps.append(parts.rewrite)
@@ -252,7 +255,7 @@ def _accept_all(answer:str, context:Sequence) -> _Unchecked:
     return _Unchecked()
 
 def without_citations(answer:Answer) -> Answer:
-    "An answer less the sources that stand in it."
+    "`answer` less the sources that stand in it."
     out, at = [], 0
     for g in given_citations(answer.content):
         if g.form == "prose":
@@ -321,6 +324,8 @@ class OwnPipeline(_Searching):
     def __init__(
         self, collection: "Collection|Sequence[Passage]|Parts", on: Iterable[str] = DEFAULT_ON, **options
     ):  # options: of `Parts`
+        """`collection`: passages, a collection, or `Parts` that are there already; `on`: components that are
+        switched on; `options`: of `Parts`."""
         self._parts = collection if isinstance(collection, Parts) else Parts(collection, **options)
         self.on, self.components, self._local = _checked_components(on), tuple(COMPONENTS), threading.local()
         self.system = System("own", search_steps(self._parts, self.on), self._parts.by_id)
@@ -346,11 +351,12 @@ class OwnPipeline(_Searching):
         return _switched(self.on)
 
     def with_components(self, on:Iterable[str]) -> "OwnPipeline":
-        "The same parts with other switches."
+        "The same parts with other switches (`on`)."
         return OwnPipeline(self._parts, on)
 
     def answer(self, query:str, history:Sequence=()) -> Answer:
-        "An answer, or why there is none; `metadata['trace']` tells what each step did."
+        """An answer to `query`, or why there is none; `history`: the turns before it; `metadata['trace']` tells
+        what each step did."""
         self._local.trace = []
         answer = self.assistant.ask(query, history if "memory" in self.on else ())
         if "citations" not in self.on and not answer.abstained:
@@ -365,5 +371,5 @@ class OwnPipeline(_Searching):
         )
 
     def regenerate(self, query:str, answer:Answer, failed:Sequence[str]) -> Answer|None:
-        "See `regenerated`."
+        "See `regenerated`: `query`, `answer`, and the claims that `failed`."
         return _regenerated(self, query, answer, failed)

@@ -118,7 +118,7 @@ class System:
         return state, trace
 
     def search(self, query:str, k:int=10) -> SearchResult:
-        "The `k` best passages for a query, with the rewritten query, the added terms and a trace entry for each step."
+        "The `k` best passages for `query`, with the rewritten query, the added terms and a trace entry for each step."
         state, trace = self._through(query, k)
         return SearchResult(query, state.text, state.terms, [(self.passages[d], s) for d, s in state.hits[:k]], trace)
 
@@ -128,15 +128,16 @@ class System:
         return answerer_for(list(self.passages.values()), search=self.search)
 
     def answer(self, query:str, history:Sequence=()) -> Answer:
-        "An answer to a question, or why there is none; `history`: the turns before it, see `contextualize`."
+        "An answer to `query`, or why there is none; `history`: the turns before it, see `contextualize`."
         return self.assistant.ask(query, history)
 
     def run(self, queries:Iterable[Query], k:int=100) -> Run:
-        "All queries: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for the 조 (its best)."
+        """All `queries`, `k` passages each: query_id -> doc_id -> score. Hits on the 항 of a divided 조 count for
+        the 조 (its best)."""
         return self.run_noting(queries, k)[0]
 
     def run_noting(self, queries:Iterable[Query], k:int=100) -> tuple[Run, dict[str, tuple[Failure, ...]]]:
-        "`run`, and the queries in which something failed: query_id -> what."
+        "`run` (`queries`, `k`), and the queries in which something failed: query_id -> what."
         run, noted = {}, {}
         for q in progress(list(queries), self.name):
             (run[q.query_id], failures), whole = attempt(self.name, self._ranked, q.text, k, otherwise=({}, ()))
@@ -158,7 +159,8 @@ class System:
 
 # %% ../../nbs/experiment/02_steps.ipynb #9b5df89c
 def colloquial_step(transformer:ColloquialTransformer) -> Step:
-    "Rewrite a colloquial query; a formal one passes unchanged. Systems that share the step rewrite a query once."
+    """Rewrite a colloquial query by `transformer`; a formal one passes unchanged. Systems that share the step
+    rewrite a query once."""
     transform = lru_cache(maxsize=4096)(transformer.transform)
     def apply(s):
         r = transform(s.text)
@@ -166,7 +168,8 @@ def colloquial_step(transformer:ColloquialTransformer) -> Step:
     return Step("colloquial", apply)
 
 def morphology_step(expander:MorphologicalExpander, tokenizer:Callable[[str], list[str]], mode:str="full") -> Step:
-    "Add the conjugated, split and joined forms of the query's words, with small weights."
+    """Add the conjugated, split and joined forms of the query's words (`expander`, in its `mode`), with small
+    weights, as tokens of `tokenizer`."""
     def apply(s):
         found = expander.expand(s.text, mode=mode)
         return replace(
@@ -174,7 +177,8 @@ def morphology_step(expander:MorphologicalExpander, tokenizer:Callable[[str], li
     return Step("morphology", apply)
 
 def neighbour_step(near:MorphemeNeighbours, shown:int=2) -> Step:
-    "For a colloquial query, the collection's words that are used like each of its words; a written one passes."
+    """For a colloquial query, the collection's words that are used like each of its words (`near`), `shown` of
+    them a word in the trace; a written one passes."""
     def apply(s):
         if detect_formality(s.query).register != "colloquial":
             return s, "문어 질의에는 더하지 않음"
@@ -184,14 +188,14 @@ def neighbour_step(near:MorphemeNeighbours, shown:int=2) -> Step:
     return Step("neighbours", apply)
 
 def bm25_step(name:str, index:BM25Index) -> Step:
-    "Search by words."
+    "Search by words: a step called `name` over `index`."
     def apply(s):
         hits = index.search(s.words or s.text, s.k)
         return replace(s, hits=tuple(hits)), f"{len(hits)}건" if hits else "겹치는 낱말이 없음"
     return Step(name, apply)
 
 def hybrid_step(hybrid:HybridRetriever) -> Step:
-    "BM25 and vectors, with weights that follow the query as it was asked."
+    "BM25 and vectors (`hybrid`), with weights that follow the query as it was asked."
     def apply(s):
         words, meaning = decided = hybrid.weights_for(s.query)
         return replace(
@@ -201,8 +205,8 @@ def hybrid_step(hybrid:HybridRetriever) -> Step:
 
 # %% ../../nbs/experiment/02_steps.ipynb #dc52ec54
 def campus_step(
-    campus: CampusSearch,
-    evidence: RegulationEvidence | None = None,  # over `campus`: hits are also judged by the best of their regulation
+    campus:CampusSearch,  # the search with what the bank knows
+    evidence:RegulationEvidence | None=None,  # over `campus`: hits are also judged by the best of their regulation
 ) -> Step:
     """For a colloquial query, the regulation's words and the campus vectors added to the search; a written one is
     searched as before."""
@@ -220,8 +224,8 @@ def campus_step(
 
 # %% ../../nbs/experiment/02_steps.ipynb #e2ca74c5
 def expansion_step(fusion:ExpansionFusion, texts_of:Callable[[str], Texts], otherwise:Step) -> Step:
-    """Search for the texts that a model writes for a colloquial query; `otherwise` where it writes none, and for
-    written ones."""
+    """Search (`fusion`) for the texts that a model writes for a colloquial query (`texts_of`); `otherwise` where
+    it writes none, and for written ones."""
     def apply(s):
         if detect_formality(s.query).register != "colloquial":
             return otherwise.apply(s)

@@ -85,15 +85,13 @@ class WordSide:
         "What `BM25Index` keeps: a float32 and a number for each place where a word stands."
         return 8 * self.matrix.nnz + 4 * (self.matrix.shape[1] + 1)
     def scores(self, part:slice) -> np.ndarray:
-        "(queries of the part, passages)"
-        return (
-            (self.counts[part] @ self.matrix.T.tocsr()).toarray()
-            if self.matrix.shape[1]
-            else np.zeros((self.counts[part].shape[0], self.matrix.shape[0]))
-        )
+        "Scores of the queries of `part`: (queries of the part, passages)."
+        return ((self.counts[part] @ self.matrix.T.tocsr()).toarray() if self.matrix.shape[1]
+                else np.zeros((self.counts[part].shape[0], self.matrix.shape[0])))
 
 def word_side(tokenizer:"str|Callable", k1:float, b:float, texts:Sequence[str], queries:Sequence[str]) -> WordSide:
-    "BM25 over the tokens of a tokenizer, by name (of TOKENIZERS) or given."
+    """BM25 (`k1`, `b`) of `queries` over `texts`, in tokens of `tokenizer`: a name of TOKENIZERS, or a function.
+    Raises `ConfigError` on an unknown name."""
     from scipy.sparse import csr_matrix
     if isinstance(tokenizer, str) and tokenizer not in _TOKENIZERS:
         raise ConfigError(f"tokenizer={tokenizer!r}: {', '.join(_TOKENIZERS)} 가운데 하나, 또는 함수를 주세요.")
@@ -190,12 +188,9 @@ def _sweep_measures(names:"str|Sequence[str]") -> list[RankMeasure]:
 
 def _ideals(measure:RankMeasure, rows:np.ndarray, grades:np.ndarray, n:int) -> np.ndarray:
     "What the value of each query is divided by; rows ascending, each query with a relevant passage."
-    return np.array(
-        [
-            measure.ideal(grades[a:z].tolist())
-            for a, z in zip(*(lambda e: (e[:-1], e[1:]))(np.searchsorted(rows, np.arange(n + 1))))
-        ]
-    )
+    return np.array([
+        measure.ideal(grades[a:z].tolist())
+        for a, z in zip(*(lambda e: (e[:-1], e[1:]))(np.searchsorted(rows, np.arange(n + 1))))])
 
 def _measure_ranks(
     ranks:np.ndarray, rows:np.ndarray, grades:np.ndarray, ideal:np.ndarray, measure:RankMeasure, k:int
@@ -314,7 +309,8 @@ def _plan_curves(plan:_SweepPlan, dense:_DenseSide, words:WordSide) -> dict[tupl
     return out
 
 def spec_rows(spec:DenseSpec, plan:_SweepPlan, vectors:tuple[np.ndarray, np.ndarray], *sides:WordSide) -> list[dict]:
-    "Every row of the table that one `DenseSpec` gives, over all of the plan's word sides."
+    """Every row of the table that one `DenseSpec` (`spec`) gives from the `vectors` of passages and queries, over
+    `sides` of the `plan`."""
     dense = _dense_side(
         *vectors, dim=spec.dim, pca=spec.pca, quantisation=spec.quantisation, index=spec.index, depth=plan.depth,
         device=plan.device, seed=plan.seed)
@@ -426,29 +422,30 @@ def _make_plan(
 
 # %% ../../nbs/experiment/00_sweep.ipynb #213abf40
 def sweep(
-    collection: Collection,
+    collection:Collection,  # what is asked, and what is judged right
     *,
-    encoders=("kiwi",),
-    tokenizers=("kiwi",),  # names, or {name: encoder} and {name: function}
-    bm25: Sequence[tuple[float, float]] = ((0.9, 0.4),),  # (k1, b)
-    dims: Sequence[int | None] = (None,),
-    pca=False,
-    quantisation=("none",),
-    index=("flat",),
-    normalizations=("minmax",),
+    encoders=("kiwi",),  # names, or {name: encoder}
+    tokenizers=("kiwi",),  # names, or {name: function}
+    bm25:Sequence[tuple[float, float]]=((0.9, 0.4),),  # (k1, b)
+    dims:Sequence[int | None]=(None,),  # of the vectors; None: all
+    pca=False,  # False, True, or both to compare
+    quantisation=("none",),  # none, fp16, int8
+    index=("flat",),  # flat, hnsw, ivf, pq
+    normalizations=("minmax",),  # of the scores before fusion
     weights=None,  # vector weights; None: 0, 0.1, ..., 1
-    ks: Sequence[int] = (10,),
-    measures=("nDCG@10", "R@10"),
-    split: str | None = None,
-    depth: int | None = None,  # fuse only the best of each side; None: every passage
-    engine: str = "local",
-    address: str | None = None,  # "local" | "ray", and the address of the cluster
-    latency: int = 0,  # queries to time for `latency_ms`; 0: not measured
-    device: str = "cpu",  # where vectors are searched when `depth` is given
-    memory_mb: int = 512,
-    seed: int = 0
+    ks:Sequence[int]=(10,),  # passages that are ranked
+    measures=("nDCG@10", "R@10"),  # names of ir_measures
+    split:str | None=None,  # dev, test, ...; None: all
+    depth:int | None=None,  # fuse only the best of each side; None: every passage
+    engine:str="local",  # local or ray
+    address:str | None=None,  # of the Ray cluster
+    latency:int=0,  # queries to time for `latency_ms`; 0: not measured
+    device:str="cpu",  # where vectors are searched when `depth` is given
+    memory_mb:int=512,  # of one block of scores
+    seed:int=0,  # of the sampling
 ):
-    "A tidy DataFrame, one row a combination: the mean of each measure, n, bytes of memory, milliseconds a query."
+    """A tidy DataFrame, one row a combination: the mean of each measure, n, bytes of memory, milliseconds a query.
+    Raises `ConfigError` on what it does not know."""
     import pandas as pd
     if engine not in ("local", "ray"):
         raise ConfigError(f"engine={engine!r}: 'local', 'ray' 가운데 하나를 주세요.")
@@ -466,11 +463,8 @@ def sweep(
         near = _Local()
         both, shared = (run.put(texts), run.put(asked)) if engine == "ray" else (texts, asked), run.put(plan)
         vectors = {
-            n: (
-                run.start(_encode_side, m, *both)
-                if isinstance(m, str)
-                else run.put(near.start(_encode_side, m, texts, asked))
-            )
+            n: (run.start(_encode_side, m, *both) if isinstance(m, str)
+                else run.put(near.start(_encode_side, m, texts, asked)))
             for n, m in models.items()
         }
         sides = [
@@ -503,7 +497,9 @@ def _median_ms(f:Callable, inputs:Sequence, rounds:int=4) -> float:
 def measure_latency(
     collection:Collection, frame, *, encoders=("kiwi",), tokenizers=("kiwi",), queries:int=16, seed:int=0
 ) -> np.ndarray:
-    "Milliseconds a query of each row: the medians of the parts that it uses, each measured alone on this machine."
+    """Milliseconds a query of each row of `frame`: the medians over `queries` of the parts that it uses
+    (`collection`, `encoders`, `tokenizers` as in `sweep`, `seed`: which queries), each measured alone on this
+    machine."""
     models, cuts, passages = _named(encoders, "encoders"), _named(tokenizers, "tokenizers"), collection.passages
     asked = [q.text for q in collection.judged][:queries]
     texts = [p.full_text for p in passages]
@@ -528,7 +524,8 @@ def row_scores(
     collection:Collection, row, *, encoders=("kiwi",), tokenizers=("kiwi",), measures=("nDCG@10", "R@10"),
     split:str|None=None, depth:int|None=None, seed:int=0
 ) -> Scores:
-    "The per-query scores behind one row of `sweep`, for `metrics.compare`."
+    """The per-query scores behind one `row` of `sweep`, for `metrics.compare`; `collection`, `encoders`,
+    `tokenizers`, `measures`, `split`, `depth`, `seed` as there."""
     part, models, cuts = collection.split(split), _named(encoders, "encoders"), _named(tokenizers, "tokenizers")
     plan = _make_plan(
         part, [row["tokenizer"]], [(row["k1"], row["b"])], row["normalization"], [row["vector_weight"]],
@@ -567,7 +564,7 @@ def _check_columns(frame, *columns:str) -> None:
 
 @contextmanager
 def hangul(font:str|None):
-    "Matplotlib with a font that has Hangul, where one is given, inside the block only."
+    "Matplotlib with a `font` that has Hangul, where one is given, inside the block only."
     import matplotlib as mpl
     with mpl.rc_context(
         {
@@ -589,7 +586,8 @@ def _heat_table(frame, rows:str, columns:str, measure:str="nDCG@10", *, choose:s
 def heat_map(
     frame, rows: str, columns: str, measure: str = "nDCG@10", *, choose: str = "max", font: str | None = None
 ):  # `report.korean_font()`
-    "A figure of `_heat_table`: darker is better, the best is framed."
+    """A figure of `_heat_table` (`frame`, `rows`, `columns`, `measure`, `choose`): darker is better, the best is
+    framed; `font`: `report.korean_font()`."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
     table = _heat_table(frame, rows, columns, measure, choose=choose)
@@ -619,7 +617,7 @@ def heat_map(
 
 # %% ../../nbs/experiment/00_sweep.ipynb #ec39fb6e
 def pareto(frame, measure:str="nDCG@10", cost:str="memory_bytes"):
-    "The rows that no other row beats: cheaper or as cheap and better, cheapest first."
+    "The rows of `frame` that no other row beats: cheaper (`cost`) or as cheap and better (`measure`), cheapest first."
     _check_columns(frame, measure, cost)
     order = frame.sort_values([cost, measure], ascending=[True, False], kind="stable").dropna(subset=[cost, measure])
     return order[order[measure] > order[measure].cummax().shift(fill_value=-np.inf)]
@@ -627,7 +625,8 @@ def pareto(frame, measure:str="nDCG@10", cost:str="memory_bytes"):
 def plot_pareto(
     frame, measure: str = "nDCG@10", cost: str = "memory_bytes", *, by: str = "index", font: str | None = None
 ):  # colour by this column
-    "A figure of quality against cost: every row a point, the frontier a line."
+    """A figure of quality (`measure`) against `cost`: every row of `frame` a point coloured `by` a column, the
+    frontier a line; `font` as in `heat_map`."""
     from matplotlib.figure import Figure
     _check_columns(frame, by)
     edge = pareto(frame, measure, cost)

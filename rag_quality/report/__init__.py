@@ -48,7 +48,7 @@ def _change(c:Comparison|None) -> str:
     return f"{signed(c.difference)} ({p}){'*' if c.significant else ''}"
 
 def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
-    "Header and rows of one slice, as text."
+    "Header and rows of one `slice` of an `experiment`, as text."
     e, main = experiment, experiment.measures[0]
     names = [r.system for r in e.rows if r.slice == slice]
     ladder = names[0] == BEFORE              # its last row is the default pipeline; an ablation has no such row
@@ -86,7 +86,7 @@ def _coverage(e:Experiment, slice:str) -> str:
     return f"{label}: n_scored/n = {i.n_scored}/{len(e.slices[slice])} (필요 {i.n_units}가지)"
 
 def text_table(experiment:Experiment) -> str:
-    "The whole experiment as aligned text for a terminal."
+    "The whole `experiment` as aligned text for a terminal."
     e = experiment
     out = [
         f"{e.collection.name} · {e.split} · 조문 {len(e.collection.passages):,}건 · 질의 {len(e.slices['all'])}건 ·"
@@ -112,7 +112,7 @@ def text_table(experiment:Experiment) -> str:
 
 # %% ../../nbs/40_report.ipynb #19ed0b75
 def markdown_table(experiment:Experiment, slice:str="all") -> str:
-    "One slice as a Markdown table."
+    "One `slice` of an `experiment` as a Markdown table."
     head, *rows = table_rows(experiment, slice)
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(r) + " |" for r in rows)]
     return "\n".join(lines)
@@ -143,7 +143,8 @@ def korean_font() -> str | None:
 _SLICE_LABELS = {"all": "전체", "colloquial": "구어 질의", "formal": "문어 질의"}
 
 def plot_ladder(experiment:Experiment, measure:str|None=None):
-    "A matplotlib figure: systems from top to bottom, a point and its 95 % interval for each slice."
+    """A matplotlib figure of an `experiment`: systems from top to bottom, a point (`measure`; None: the first) and
+    its 95 % interval for each slice."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
     e, measure = experiment, measure or experiment.measures[0]
@@ -206,7 +207,8 @@ def _per_query_rows(experiment:Experiment) -> list[dict]:
     return out
 
 def save_experiment(experiment:Experiment, folder:str|Path) -> Path:
-    "Write report.md, ladder.png, result.json, per_query.csv and the TREC runs into a folder."
+    """Write report.md, ladder.png, result.json, per_query.csv and the TREC runs of an `experiment` into `folder`;
+    returns it."""
     folder = Path(folder)
     e = experiment
     atomic_write(folder/"result.json", json.dumps(e.to_dict(), ensure_ascii=False, indent=1))

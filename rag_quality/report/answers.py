@@ -111,11 +111,11 @@ def _not_checked(f:Failure, threshold:float) -> FaithfulnessValidationResult:
         None, False, [], [], "", threshold=threshold, reason=f"확인하다 오류가 나 판정하지 않았습니다({f.error_type}, {f.place}).")
 
 def check_answers(
-    rows: "str|Iterable",  # a JSONL, JSON or CSV file, or mappings {query, answer, contexts, _id?}
+    rows:"str|Iterable",  # a JSONL, JSON or CSV file, or mappings {query, answer, contexts, _id?}
     *,
-    threshold: float = 0.6,
-    validator: FaithfulnessValidator | None = None,
-    answer_filter: HallucinationFilter | None = None
+    threshold:float=0.6,  # least score of a grounded claim
+    validator:FaithfulnessValidator | None=None,  # None: `FaithfulnessValidator()`
+    answer_filter:HallucinationFilter | None=None,  # None: `HallucinationFilter()`
 ) -> AnswerCheck:
     """Validate the answers of any system; a row that can't be read is named, one whose check raises is counted, and the
     others are checked."""
@@ -162,7 +162,7 @@ def _failure_notes(check:AnswerCheck) -> list[str]:
         *(f"  {line}" for line in counted(f for r in check.failed for f in r.failures))]
 
 def text_of(check:AnswerCheck, *, shown:int=10) -> str:
-    "The totals, the faults by kind, and the worst answers with their reasons."
+    "The totals of a `check`, the faults by kind, and the worst answers (`shown` of them) with their reasons."
     n, k = len(check), len(check.scored)
     lines = [
         f"답 {n}건, 점수를 낸 답 {k}건 (커버리지 {k}/{n}), 모른다고 한 답 {check.abstained}건, 문턱 {check.threshold:.2f}",
@@ -229,8 +229,8 @@ def _section(r:CheckedAnswer) -> str:
     )
 
 def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
-    """One page that stands by itself: totals, then each answer with its sentences coloured by their support, worst
-    first."""
+    """One page of a `check` that stands by itself, under `title`: totals, then each answer with its sentences
+    coloured by their support, worst first."""
     totals = [
         ("답", len(check)), ("점수를 낸 답", f"{len(check.scored)}/{len(check)}"), ("모른다고 한 답", check.abstained),
         ("근거 있는 주장의 몫", number(check.mean)), ("합격", _share(check.acceptable)), ("근거 없는 주장이 있는 답", _share(check.flawed)),

@@ -23,8 +23,8 @@ def _colour(row:Mapping) -> str:
     return AFTER if row["차이"] > 0 else WORSE
 
 def plot_changes(
-    table:Result|Mapping[str, Mapping],   # label -> row with 전, 후, 차이, 95 % (and n, 재는 것), as `benchmarks/phase_*.py` keep it
-    title:str="",
+    table:Result|Mapping[str, Mapping],  # label -> row with 전, 후, 차이, 95 % (and n, 재는 것), as `benchmarks/phase_*.py` keep it
+    title:str="",  # over the picture
 ):
     """A matplotlib figure: one line a comparison, an open point before and a filled one after, the difference with its 95 %
     interval beside it. Raises `ConfigError` where a row lacks a column."""
