@@ -20,6 +20,7 @@ from rag_quality.answering.answers import (FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_
 from ..faithfulness.citations import ground_citations
 from ..knowledge.contextualize import contextualize
 from ..core import ConfigError, Passage, nfc
+from ..core.wall import Wall
 from .extractive import ExtractiveAnswerer
 from .parts import source_of
 from ..faithfulness import FaithfulnessValidator
@@ -37,7 +38,6 @@ _all_ = [
     "Answer", "as_answer", "confidence_of", "route", "MIN_RELEVANCE", "ROUTE_RELEVANCE", "NOTICE_KO",
     "ExtractiveAnswerer", "LLMAnswerer", "FALLBACK_MESSAGE_KO", "fallback_answer", "talk_answer", "Attempt",
     "generate_answer_with_validation", "generate_answer_with_validation_sync"]
-from ..core.wall import Wall
 
 # %% ../../nbs/18_answering.ipynb #d27c0cc9
 def finished(answer:Answer, context:Sequence[Passage], notice:str="", filter=None) -> Answer:
