@@ -139,6 +139,20 @@ def korean_font() -> str | None:
         _log.warning("한글 글꼴이 없어 그림의 한글이 네모로 나옵니다. pip install 'rag-quality[font]' 또는 apt-get install fonts-nanum")
     return name
 
+# %% ../../nbs/40_report.ipynb #713263e1
+def _displayed(figure, font:str|None, dpi:int=110):
+    "The figure, which a notebook shows as a picture though pyplot does not know it."
+    from matplotlib import rc_context
+    def png():
+        out = io.BytesIO()
+        with warnings.catch_warnings(), rc_context({"axes.unicode_minus": False, **({"font.family": font} if font else {})}):
+            if font is None:
+                warnings.filterwarnings("ignore", message="Glyph")     # told once by `korean_font`
+            figure.savefig(out, format="png", dpi=dpi, metadata={"Software": None})
+        return out.getvalue()
+    figure._repr_png_ = png
+    return figure
+
 # %% ../../nbs/40_report.ipynb #56ecccf4
 _SLICE_LABELS = {"all": "전체", "colloquial": "구어 질의", "formal": "문어 질의"}
 
@@ -175,7 +189,7 @@ def plot_ladder(experiment:Experiment, measure:str|None=None):
             if font is None:
                 warnings.filterwarnings("ignore", message="Glyph")     # told once by `korean_font`
             fig.canvas.draw()
-    return fig
+    return _displayed(fig, font)
 
 # %% ../../nbs/40_report.ipynb #989a9f28
 def _per_query_rows(experiment:Experiment) -> list[dict]:
