@@ -1,6 +1,6 @@
 """The hanbit benchmark of the default pipeline, as `rag-quality benchmark` gives it: python benchmarks/tasks.py [--full] [--slice]
 
-dev: retrieval, transformation and context. --full: every task on test, answers among them (many minutes).
+dev: retrieval, transformation, citation and context. --full: every task on test, answers among them (many minutes).
 """
 import argparse
 
@@ -14,7 +14,7 @@ def main():
     ap.add_argument("--slice", action="store_true", help="context only")
     args = ap.parse_args()
     split = "test" if args.full else "dev"
-    result = run_benchmark(tasks=None if args.full else ["context"] if args.slice else ["retrieval", "transformation", "context"], split=split)
+    result = run_benchmark(tasks=None if args.full else ["context"] if args.slice else ["retrieval", "transformation", "citation", "context"], split=split)
     rows = {}
     for f in result.figures:
         rows[f"{f.task}, {f.part}, {f.measure}"] = {"값": f.value, "95 %": [f.low, f.high], "MDE": f.mde, "n": f.n}

@@ -9,22 +9,26 @@ __all__ = ['AFTER', 'WORSE', 'NONE', 'plot_changes']
 from collections.abc import Mapping
 
 from ..core import ConfigError
-from . import korean_font, shown
+from . import _displayed, korean_font
 from .results import Result
 
 # %% ../../nbs/report/03_changes.ipynb #74bdce91
 AFTER, WORSE, NONE = "#2a5f8f", "#b0402f", "#6d737d"      # of the dashboard: better, worse, no effect that can be told
 _NEEDED = ("전", "후", "차이", "95 %")
 
+def _interval(row:Mapping) -> tuple:
+    "The interval of a row, without the last bits of a sum: -4e-18 is 0."
+    return tuple(None if v is None else round(v, 9) + 0. for v in row["95 %"])
+
 def _colour(row:Mapping) -> str:
-    low, high = row["95 %"]
+    low, high = _interval(row)
     if row["차이"] is None or low is None or low <= 0 <= high:
         return NONE
     return AFTER if row["차이"] > 0 else WORSE
 
 def plot_changes(
-    table:Result|Mapping[str, Mapping],   # label -> row with 전, 후, 차이, 95 % (and n, 재는 것), as `benchmarks/phase_*.py` keep it
-    title:str="",
+    table:Result|Mapping[str, Mapping],  # label -> row with 전, 후, 차이, 95 % (and n, 재는 것), as `benchmarks/phase_*.py` keep it
+    title:str="",  # over the picture
 ):
     """A matplotlib figure: one line a comparison, an open point before and a filled one after, the difference with its 95 %
     interval beside it. Raises `ConfigError` where a row lacks a column."""
@@ -44,7 +48,7 @@ def plot_changes(
             ax.plot([r["전"], r["후"]], [i, i], color=colour, lw=2, zorder=1)
             ax.plot(r["전"], i, "o", mfc="white", mec=colour, ms=8, zorder=2)
             ax.plot(r["후"], i, "o", color=colour, ms=8, zorder=2)
-            low, high = r["95 %"]
+            low, high = _interval(r)
             told = "" if low is None else f" [{low:+.3f}, {high:+.3f}]"
             ax.annotate(f"{r['차이']:+.3f}{told}", (1.01, i), xycoords=("axes fraction", "data"), va="center", color=colour)
         ax.set_yticks(range(len(drawn)), [f"{k}\n({r.get('재는 것', '')}, n {r.get('n', '–')})" for k, r in drawn.items()])
@@ -57,4 +61,4 @@ def plot_changes(
         if title:
             ax.set_title(title, loc="left", fontsize=11)
         ax.set_xlabel("○ 전   ● 후   오른쪽: 차이와 95 % 구간(회색은 0을 품음)", fontsize=9)
-    return shown(fig)
+    return _displayed(fig, font)

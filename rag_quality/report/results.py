@@ -165,15 +165,19 @@ class Result:
         return "\n".join([*_rows(self.figures), "", f"[{self.name}] " + ", ".join(a for a in about if a)])
 
 # %% ../../nbs/report/01_results.ipynb #8fff8a9f
-def save_result(name:str,                  # the name of the file, e.g. "grading"
-                figures:Mapping,           # numbers, None, short names, and tables of them
-                *, command:str,            # what prints them, e.g. "python benchmarks/grading.py"
-                n:int|None=None,           # how many were measured
-                split:str|None=None, seed:int|None=None,
-                modules:Sequence[str]=(),  # modules that it measures beyond what its script imports
-                folder:str|Path|None=None  # None: benchmarks/results of the checkout
-               ) -> Path:
-    "Keep the figures of a benchmark with where they come from and the fingerprint of the code that they measure."
+def save_result(
+    name:str,  # the name of the file, e.g. "grading"
+    figures:Mapping,  # numbers, None, short names, and tables of them
+    *,
+    command:str,
+    n:int|None=None,  # how many were measured
+    split:str|None=None,  # dev, test ...
+    seed:int|None=None,  # of the sampling
+    modules:Sequence[str]=(),  # modules that it measures beyond what its script imports
+    folder:str|Path|None=None,  # None: benchmarks/results of the checkout
+) -> Path:
+    """Keep the figures of a benchmark with where they come from and the fingerprint of the code that they measure.
+    Raises `ConfigError` on a bad name or a command without a script, `DataError` on what is no figure."""
     if not re.fullmatch(r"[\w.-]+", name):
         raise ConfigError(f"결과의 이름 '{name}': 글자, 숫자, '-', '_', '.'만 됩니다.")
     where = _results_folder(folder)
@@ -188,7 +192,8 @@ def save_result(name:str,                  # the name of the file, e.g. "grading
     return atomic_write(where/f"{name}.json", json.dumps(kept, ensure_ascii=False, indent=1) + "\n")
 
 def load_result(name:str, folder:str|Path|None=None, warn:bool=True) -> Result:
-    "What was kept under a name; a line is logged where the code has changed since it was measured."
+    """What was kept under `name` in `folder` (None: benchmarks/results); a line is logged where the code has
+    changed since it was measured (`warn`). Raises `DataError` where there is no such file."""
     path = _results_folder(folder)/f"{name}.json"
     try:
         kept = json.loads(path.read_text(encoding="utf8"))
