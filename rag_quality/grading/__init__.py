@@ -73,13 +73,13 @@ class _Loop:
         s = self.state()
         way = route_by_relevance(s, self.r.rule)
         failed = len(self.grades) - self.grades.n_scored
-        told = f"{len(self.grades)}건 가운데 {len(self.grades.relevant)}건을 남김 ({self.grades.method})" + (
+        said = f"{len(self.grades)}건 가운데 {len(self.grades.relevant)}건을 남김 ({self.grades.method})" + (
             f"; {failed}건은 판정하지 못해 규칙으로: {next(g.reason for g in self.grades if g.relevant is None)}"
             if failed
             else ""
         )
         self._step(
-            "gradeDocuments", self.query, told, answerable=self.grades.answerable, relevance_score=s.relevance_score)
+            "gradeDocuments", self.query, said, answerable=self.grades.answerable, relevance_score=s.relevance_score)
         return way
 
     def rewrite(self) -> None:

@@ -101,10 +101,10 @@ class CampusSearch:
         old, total = self.hybrid.search(text or query, max(k, _DEPTH), **how), np.zeros(len(self._row))
         total[[self._row[d] for d, _ in old]] = [x for _, x in old]
         a, b, c, d = self.shares
-        translated = self.words(query) if d else {}
+        said = self.words(query) if d else {}
         total = a * _scaled(total) + trust * (
             b * _scaled(self.bm25.scores(s.bag))
             + c * _scaled(self.store.index.scores(self.rewriter.vector(query)))
-            + d * _scaled(self.bm25.scores(translated))
+            + d * _scaled(self.bm25.scores(said))
         )
         return top_hits(total.round(9), self.bm25.doc_ids, k)

@@ -21,7 +21,7 @@ from ..core import ConfigError, Passage
 from ..korean.formality import detect_formality
 from .fusion import (CrossEncoderReranker, ExpandingRetriever, ExpansionFusion,
     RegulationEvidence, Staged, Texts, expansion_texts, regulation_of, rerank)
-from rag_quality.query_expansion.llm import (Asked, _check_count, _check_query, ask_expansion, expansion_prompt,
+from rag_quality.query_expansion.llm import (Asked, _check_count, _check_query, _service, ask_expansion, expansion_prompt,
     why_refused)
 from .offline import (Composed, Feedback, FeedbackIndex, compose_article, facet_terms,
     feedback_terms, source_terms, topic_words, variant_queries)
@@ -72,7 +72,7 @@ def expand_query_with_synonyms(
     weights: dict[str, float] = {}
     method = "rules"
     if llm is not None:
-        asked = ask_expansion(llm, "synonyms", query, n, prompts=prompts)
+        asked = ask_expansion(_service(llm), "synonyms", query, n, prompts=prompts)
         reasons = asked.reasons
         if asked.values:
             weights, method = dict.fromkeys(asked.values, TERM), asked.method
@@ -108,7 +108,7 @@ def generate_rewritten_queries(
     query, num_queries, reasons = _check_query(query), _check_count(num_queries, "num_queries"), ()
     if llm is not None:
         asked = ask_expansion(
-            llm, "multi_query", query, num_queries, temperature=temperature, prompts=prompts)
+            _service(llm), "multi_query", query, num_queries, temperature=temperature, prompts=prompts)
         reasons = asked.reasons
         if asked.values:
             return Rewritten((query, *asked.values), reasons or ("LLM이 바꾼 질의",), asked.method)
@@ -148,7 +148,7 @@ def generate_hypothetical_document(
     "A model's hypothetical article (HyDE, Gao et al. 2023), else the one that `compose` makes, else none."
     query, reasons = _check_query(query), ()
     if llm is not None:
-        asked = ask_expansion(llm, "hyde", query, 1, temperature=temperature, prompts=prompts)
+        asked = ask_expansion(_service(llm), "hyde", query, 1, temperature=temperature, prompts=prompts)
         reasons = asked.reasons
         if asked.values:
             return Hypothetical(asked.values[0], reasons or ("LLM이 쓴 가상의 조문",), asked.method)

@@ -21,7 +21,7 @@ from ..core import ConfigError, Passage, Run, nfc
 from rag_quality.encoders.neural import (TOKENIZERS, WEIGHTS, _download, _have, check_device, pick_device, quiet_import,
     quiet_loading)
 from ..korean.formality import detect_formality
-from .llm import ask_expansion
+from .llm import _service, ask_expansion
 from ..relevance import RelevanceScorer
 from ..retrieval import BM25Index, Retriever, VectorStore, query_items, top_hits
 from ..retrieval.fusion import normalize_array
@@ -51,8 +51,8 @@ def _weighted_texts(
 
 def regulation_of(passage:Passage) -> str:
     "The regulation that `passage` belongs to, by its metadata or its heading; '' where neither says."
-    if name := passage.metadata.get("regulation"):
-        return str(name)
+    if said := passage.metadata.get("regulation"):
+        return str(said)
     return h.regulation if (h := read_heading(passage.title or passage.text)) else ""
 
 # %% ../../nbs/query_expansion/02_fusion.ipynb #8688aca9
@@ -184,6 +184,7 @@ def expansion_texts(
 ) -> Texts:
     """What a model writes for a query: other queries and a hypothetical article; what failed is left out, with the
     reason."""
+    llm = _service(llm)
     many = ask_expansion(llm, "multi_query", query, num_queries, temperature=.5, prompts=prompts)
     one = ask_expansion(llm, "hyde", query, 1, temperature=.4, prompts=prompts)
     texts = ({"rewrite": many.values[0], "multi": many.values[1:]} if many.values else {}) | (

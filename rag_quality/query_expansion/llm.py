@@ -131,8 +131,14 @@ def _read_expansion(said:Mapping, name:str, query:str, n:int, prompt:Mapping) ->
         return (), (*reasons, "버림: 모두 프롬프트의 보기를 옮긴 것입니다")
     return tuple(kept.values())[:n], tuple(reasons)
 
+def _service(llm):
+    if not isinstance(llm, str):
+        return llm
+    from rag_quality.llm import LLMService
+    return LLMService(llm)
+
 def ask_expansion(
-    llm,                      # an `LLMService`, or a model's name
+    llm,                      # an `LLMService`
     name:str,                 # "synonyms" | "multi_query" | "hyde"
     query:str,                # a user's text; its first 2,000 characters count
     n:int=3,                  # how many texts are wanted, 1..10
@@ -142,9 +148,6 @@ def ask_expansion(
 ) -> Asked:
     """Ask a model to expand a query: at most `n` texts that passed `why_refused`; whatever the model does wrong is a reason, not
     an exception. Raises `ConfigError` where an argument cannot be used."""
-    if isinstance(llm, str):
-        from rag_quality.llm import LLMService
-        llm = LLMService(llm)
     if not hasattr(llm, "ask_json"):
         raise ConfigError(f"llm={llm!r:.60}: LLMService를 주세요. 예: LLMService('ollama_chat/qwen3:8b')")
     prompt, query, n = expansion_prompt(name, prompts), _check_query(query), _check_count(n)
