@@ -21,7 +21,7 @@ from rag_quality.korean import content_morphemes
 from rag_quality.metrics import evaluate, interval
 from rag_quality.query_expansion import FeedbackIndex, compose_article, composer, feedback_terms, hyde_stage, multi_query_stage, synonym_stage
 from rag_quality.relevance import RelevanceScorer
-from rag_quality.query_expansion.rerank import rerank
+from rag_quality.query_expansion.fusion import rerank
 from rag_quality.retrieval import BM25Index, VectorStore
 
 import kept

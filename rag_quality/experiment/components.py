@@ -27,7 +27,7 @@ from ..grading.context import KnowingScorer
 from ..retrieval.fusion import hybrid_of
 from ..retrieval.neighbours import MorphemeNeighbours
 from ..query_expansion import expansion_texts
-from ..query_expansion.rerank import rerank
+from ..query_expansion.fusion import rerank
 from ..retrieval import BM25Index, VectorStore
 from ..knowledge.rewriter import shared_rewriter
 from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
