@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .sources import Source, lean
-from ..claims.kinds import UNSURE, claim_kind
+from ..claims.sentences import UNSURE, claim_kind
 from ..core import nfc
 from ..claims.names import find_names
 from ..claims.reading import read

@@ -205,7 +205,7 @@ def lean(claim:str, sources:Sequence[Source]) -> list[Lean]:
 
 # %% ../../nbs/faithfulness/06_sources.ipynb #79555964
 from ..claims.citing import Citation, find_citations
-from ..claims.kinds import _is_citation
+from ..claims.sentences import _is_citation
 
 # %% ../../nbs/faithfulness/06_sources.ipynb #d0b4ff19
 @dataclass(frozen=True, slots=True)

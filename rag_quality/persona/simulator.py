@@ -11,7 +11,7 @@ __all__ = ['Footholds', 'footholds', 'FollowUp', 'matter', 'from_answer', 'chang
 import re
 from dataclasses import dataclass
 
-from ..claims.kinds import claim_kind
+from ..claims.sentences import claim_kind
 from ..core import nfc
 from ..korean.formality import tokens
 from ..claims.names import find_names
