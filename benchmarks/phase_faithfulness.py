@@ -2,8 +2,8 @@
 
 data/claims dev (the bank: claims that others wrote after the rules; which rules stay was decided on its train and dev, nothing was fitted on it)
 and the test half of data/hanbit (reference answers, faithful paraphrases, answers with one false sentence). Before: a text is supported where the
-share of its content morphemes (citations left out) that the passages hold, in its poorest sentence, reaches the threshold with the best balanced accuracy on the train
-half of the bank, or on train and dev of hanbit. After: `FaithfulnessValidator().validate_answer` at its default threshold finds nothing ungrounded.
+share of its content morphemes (citations left out) that the passages hold, in its poorest sentence, reaches the threshold with the best balanced accuracy on the claims
+of every fourth train passage of the bank, or on train and dev of hanbit. After: `FaithfulnessValidator().validate_answer` at its default threshold finds nothing ungrounded.
 A value is 1 where the verdict is right. Texts without a claim to check have no verdict and stand in no row; they are counted. `--slice`: every
 sixth passage of the bank, every sixth need of hanbit.
 """
