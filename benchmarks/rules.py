@@ -82,7 +82,7 @@ def main():
                     print(r["_id"], passage["_id"], r["claim"], "|", [f.rule for f in found])
             copied.update(["fired", *["right"]*(not wrong)] if any(f.signs["copied"] for f in found) else [])
     kept.note(n=n, split="train, dev", seed=0, modules=["rag_quality.faithfulness.claims", "rag_quality.faithfulness.model"],
-              rules={k: {"울림": c["fired"], "맞음": c["right"], "정밀도": round(c["right"]/c["fired"], 3), "모델은 지나침": c["decisive"], "그 가운데 맞음": c["caught"]}
+              rules={k: {"걸림": c["fired"], "맞음": c["right"], "정밀도": round(c["right"]/c["fired"], 3), "모델은 지나침": c["decisive"], "그 가운데 맞음": c["caught"]}
                      for k, c in sorted(counts.items())})
     print(f"{n} claims")
     print(f"{'rule':16} {'fired':>6} {'right':>6} {'precision':>9} {'contradicted':>12} {'decisive':>8} {'of them right':>13}  stays")

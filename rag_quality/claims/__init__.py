@@ -99,7 +99,7 @@ def compare(answer:str,     # the text under judgment
             expected:str,   # what it should say
            ) -> tuple[Difference, ...]:
     """What in the answer can't be true if `expected` is; empty where nothing contradicts (which does not mean that all
-    is said)."""
+    is said). Raises `ConfigError` where one of them is no text."""
     for name, text in (("answer", answer), ("expected", expected)):
         if not isinstance(text, str):
             raise ConfigError(f"{name}={text!r:.40}: 글(str)을 주세요.")
@@ -115,8 +115,14 @@ class Alignment:
     passage_coverage: float                 # the same over its whole passage
     differences: tuple[Difference, ...]     # what can't both be true
 
-def align(claim:str, passages:Sequence[str], *, slack:float=.12) -> Alignment:
-    "The sentence of the passages that a claim leans on, how much of the claim it covers, and what differs."
+def align(
+    claim: str,
+    passages: Sequence[str],
+    *,
+    slack: float = .12,   # how much less than the best a sentence may cover and still be chosen for having no difference
+) -> Alignment:
+    """The sentence of `passages` on which `claim` rests, how much of the claim it covers, and what differs. Raises
+    `ConfigError` where the passages are one text, not a list."""
     if isinstance(passages, str):
         raise ConfigError("passages는 글의 목록이어야 하는데 글 하나를 받았습니다. [글]처럼 주세요.")
     mine = read(claim)
@@ -138,7 +144,7 @@ def align(claim:str, passages:Sequence[str], *, slack:float=.12) -> Alignment:
     return Alignment(i, r.text, round(cover, 4), round(whole, 4), found)
 
 def content_cover(mine:Reading, other:Reading) -> float:
-    "Share of a reading's content, its quantities among it, that another covers: 0..1."
+    "Share of the content of `mine`, its quantities among it, that `other` covers: 0..1."
     words = match(mine, other)
     weights = mine.weights
     best, w = list(words.best_a), list(weights)

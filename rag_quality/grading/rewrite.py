@@ -10,7 +10,7 @@ __all__ = ['GRADING_PROMPTS', 'LONGEST', 'BLANK', 'MOST_REWRITES', 'SEARCHED', '
 import re
 from collections.abc import Mapping, Sequence
 
-from ..claims.kinds import claim_kind
+from ..claims.sentences import claim_kind
 from ..core import ConfigError, Passage, content_hash, load_config, nfc
 from ..llm.errors import LLMBadReply
 from ..claims.splitting import find_instructions, split_sentences

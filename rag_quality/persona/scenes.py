@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..answering.answers import NOTICE_KO
-from ..claims.kinds import claim_kind
+from ..claims.sentences import claim_kind
 from ..knowledge.contextualize import contextualize
 from ..core import nfc
 from ..claims.sentences import split_sentences

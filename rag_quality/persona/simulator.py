@@ -9,7 +9,7 @@ __all__ = ['Footholds', 'FollowUp', 'MultiTurnSimulator', 'ContextCheck', 'check
 import re
 from dataclasses import dataclass
 
-from ..claims.kinds import claim_kind
+from ..claims.sentences import claim_kind
 from ..core import nfc
 from ..korean.formality import tokens
 from ..claims.names import find_names

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..claims.kinds import claim_kind
+from ..claims.sentences import claim_kind
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
 from ..llm.errors import mask_secrets
 from ..claims.splitting import find_instructions, split_sentences
