@@ -320,7 +320,7 @@ def find_instructions(text:str) -> tuple[Instruction, ...]:
     return _instructions(nfc(text))
 
 # %% ../../nbs/claims/01_splitting.ipynb #ed40eb80
-from .sentences import _LEAD, _is_citation, claim_kind
+from .sentences import _LEAD, is_citation, claim_kind
 from ..korean.formality import tokens
 from .sentences import _Block, Span, _blocks, _sentence_spans, split_sentences
 from .tables import with_unit
@@ -529,7 +529,7 @@ def _line(text, lines, n, leads, box):
     ):
         title = True
     short = b.kind == "para" and items and len(bare) <= 30 and not _PREDICATE.search(bare)
-    if (title or short) and not find_instructions(bare) and not _is_citation(bare):
+    if (title or short) and not find_instructions(bare) and not is_citation(bare):
         if b.kind == "item":
             leads.items.append((_rank(b), bare.rstrip(":： ")))
         elif b.kind != "heading":
@@ -540,7 +540,7 @@ def _line(text, lines, n, leads, box):
         and (m["open"] or b.kind == "item")
         and not _PREDICATE.search(m["label"].strip())
         and not find_instructions(bare)
-        and not _is_citation(bare)
+        and not is_citation(bare)
         and not re.search(r"\d$|https?$", m["label"])
     ):
         label, s = m["label"].strip(), b.start + m.end()

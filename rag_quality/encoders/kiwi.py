@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LEAST', 'MOST', 'TokenTable', 'analyser_state', 'corpus_key', 'pack_words', 'unpack_words', 'analyze_corpus',
-           'corpus_tokens', 'MorphemeSpace', 'morpheme_space', 'RefinedVectors', 'retrieval_defaults', 'KiwiEncoder',
-           'kept_tokens']
+           'corpus_tokens', 'MorphemeSpace', 'morpheme_space', 'RefinedVectors', 'retrieval_defaults', 'token_bags',
+           'KiwiEncoder', 'kept_tokens']
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #57f957dc
 from collections import OrderedDict
@@ -281,7 +281,7 @@ def _checked(stop, drop, half):
         raise ConfigError(f"half={half!r}: 0 이상의 수를 주세요.")
     return stop, drop, half
 
-def _bags(table:TokenTable, used:np.ndarray):
+def token_bags(table:TokenTable, used:np.ndarray):
     "Text x used vocabulary entry: the square root of how often it occurs (sparse)."
     from scipy.sparse import csr_matrix
     counts = np.zeros(len(table.forms), bool)
@@ -340,7 +340,7 @@ class KiwiEncoder:
         "`encode` for the texts of a collection: their analysis may be kept on disk."
         table = analyze_corpus(texts, cache=cache)
         used, vectors = self.vocabulary(table)
-        out = _bags(table, used) @ (vectors * self.weights(table.kiwi_ids[used])[:, None])
+        out = token_bags(table, used) @ (vectors * self.weights(table.kiwi_ids[used])[:, None])
         return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #ee16e232

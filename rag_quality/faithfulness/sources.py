@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..claims.citing import _CIRCLED
+from ..claims.citing import CIRCLED
 from ..core import nfc
 from ..claims.citing import article_status, read_heading
 from ..claims.quantities import same_quantity
@@ -93,7 +93,7 @@ def _body_pieces(text:str) -> tuple[SourceSentence, ...]:
         if found and not item:
             lead = (found[-1].start, found[-1].end)
         if m["c"]:
-            paragraph, item, lead = _CIRCLED[m["c"]], None, (0, 0)
+            paragraph, item, lead = CIRCLED[m["c"]], None, (0, 0)
         elif m["i"]:
             item = int(m["i"])
     return tuple(found)
@@ -205,7 +205,7 @@ def lean(claim:str, sources:Sequence[Source]) -> list[Lean]:
 
 # %% ../../nbs/faithfulness/06_sources.ipynb #79555964
 from ..claims.citing import Citation, find_citations
-from ..claims.sentences import _is_citation
+from ..claims.sentences import is_citation
 
 # %% ../../nbs/faithfulness/06_sources.ipynb #d0b4ff19
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def given_citations(text:str) -> tuple[Given, ...]:
         return ()
     for m in _BRACKET.finditer(text):
         inner = [c for c in found if m.start() <= c.start and c.end <= m.end()]
-        if inner and (_is_citation(m["in"]) or re.match(r"\s*(?:출처|근거|관련\s?규정|참고|참조)\b", m["in"])):
+        if inner and (is_citation(m["in"]) or re.match(r"\s*(?:출처|근거|관련\s?규정|참고|참조)\b", m["in"])):
             out.append(Given(m.start(), m.end(), tuple(inner), "bracket"))
     taken = lambda c: any(g.start <= c.start < g.end for g in out)
     for c in found:
@@ -245,7 +245,7 @@ def given_citations(text:str) -> tuple[Given, ...]:
         s = text.rfind("\n", 0, c.start) + 1
         e = text.find("\n", c.end)
         e = len(text) if e < 0 else e
-        if _LINE.match(text, s, e) or _is_citation(text[s:e]):
+        if _LINE.match(text, s, e) or is_citation(text[s:e]):
             out.append(Given(s, e, tuple(x for x in found if s <= x.start < e), "line"))
         elif _SAYS.match(text, c.end):
             out.append(Given(c.start, c.end, (c,), "prose"))

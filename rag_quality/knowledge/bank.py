@@ -83,7 +83,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..encoders import KiwiEncoder
-from ..encoders.kiwi import _bags, morpheme_space
+from ..encoders.kiwi import token_bags, morpheme_space
 from ..korean import shared_kiwi
 from ..encoders.kiwi import TokenTable, analyze_corpus, pack_words, unpack_words
 
@@ -184,5 +184,5 @@ class CampusEncoder:
         "`encode` for the texts of a collection: their analysis may be kept on disk."
         table = analyze_corpus(texts, cache=cache)
         used = np.flatnonzero(self.kiwi.counts(table))
-        out = _bags(table, used) @ self.word_vectors(table, used)
+        out = token_bags(table, used) @ self.word_vectors(table, used)
         return (out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-9)).astype(np.float32)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Protocol, runtime_checkable
 
-from ..claims.citing import _same_regulation, find_citations
+from ..claims.citing import same_regulation, find_citations
 from ..core import ConfigError, Passage, progress
 from ..answering.fallback import hits_of
 from ..metrics import Scores, compare, evaluate, interval, parse_measures
@@ -57,7 +57,7 @@ def _cited_docs(answer, passages:Sequence[Passage]   # the articles that may be 
                 and (
                     not c.regulation
                     or not home.regulation
-                    or _same_regulation(c.regulation, home.regulation) is not False
+                    or same_regulation(c.regulation, home.regulation) is not False
                 )
                 for c in found
             )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 
-from ..claims.citing import Citation, _same_regulation, _stem, find_citations
+from ..claims.citing import Citation, same_regulation, regulation_stem, find_citations
 from ..core import ConfigError, Passage, nfc
 from ..answering.fallback import hits_of
 from ..korean.formality import tokens
@@ -41,7 +41,7 @@ class _Named:
         for i, h in enumerate(self.heads):
             if h is None:
                 continue
-            stem = _stem(h.regulation)
+            stem = regulation_stem(h.regulation)
             self.names.setdefault(stem, h.regulation)
             self.places.setdefault((h.article, h.branch or None, h.addendum), {}).setdefault(stem, []).append(i)
         self._search, self._index = search, None
@@ -52,7 +52,7 @@ class _Named:
     def regulations(self, name:str) -> tuple[str, ...]:
         "The regulations that a name may mean (without spaces); all where it says none."
         if name not in self._regs:
-            same = {s: _same_regulation(name, self.names[s]) for s in self.names} if name else {}
+            same = {s: same_regulation(name, self.names[s]) for s in self.names} if name else {}
             self._regs[name] = tuple(s for s, v in same.items() if v) or tuple(
                 s for s, v in same.items() if v is None) if name else tuple(self.names)
         return self._regs[name]
@@ -107,7 +107,7 @@ class Rulebook(_Named):
     def together(self, i:int, j:int) -> bool:
         "Are two passages of one regulation?"
         a, b = self.heads[i], self.heads[j]
-        return a is not None and b is not None and _stem(a.regulation) == _stem(b.regulation)
+        return a is not None and b is not None and regulation_stem(a.regulation) == regulation_stem(b.regulation)
 
     def search(self, query:str, k:int=5) -> list[int]:
         "The places of the passages that a search finds, best first; those that it brings from elsewhere are left out."
@@ -126,7 +126,7 @@ def _whole(answer:str, c:Citation, rules:Rulebook) -> Citation:
     "A citation in brackets with all of its regulation's name."
     m = re.search(r"[\[(「]([^\[\]()「」\n]{1,40})$", answer[:c.start])
     longer = f"{m[1].strip()} {c.regulation}" if m and c.regulation else ""
-    return replace(c, regulation=longer) if longer and _stem(longer) in rules.names else c
+    return replace(c, regulation=longer) if longer and regulation_stem(longer) in rules.names else c
 
 def _closing(text:str, c:Cited, cites) -> list[tuple[Citation, bool]]:
     "The sources in brackets right after a claim, before the next one says a word: '... 승인되고 [제4조] 기한은 ...'."
@@ -198,7 +198,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..answering.answers import Answer, as_answer
-from ..faithfulness.citations import _part_gone
+from ..faithfulness.citations import part_gone
 from ..faithfulness.sources import read_sources
 from ..core import RagQualityError, log
 from ..faithfulness import FaithfulnessValidator
@@ -275,7 +275,7 @@ def _sources_of(c:Cited, rules:Rulebook) -> tuple[list[int], list[str]]:
             wrong.append(f"'{x.key}'이(가) 규정집에 없습니다")
         elif not alive:
             wrong.append(f"'{x.key}'은(는) 삭제된 조문입니다")
-        elif gone := _part_gone(x, [s for i in alive for s in read_sources((rules.texts[i],))]):
+        elif gone := part_gone(x, [s for i in alive for s in read_sources((rules.texts[i],))]):
             wrong.append(f"'{x.key}': {gone}")
         at += alive
     return list(dict.fromkeys(at)), wrong
@@ -468,7 +468,7 @@ class AutoFactChecker:
         return [
             i
             for h in heads
-            for i in self.rules.places.get((h.article, h.branch or None, False), {}).get(_stem(h.regulation), ())
+            for i in self.rules.places.get((h.article, h.branch or None, False), {}).get(regulation_stem(h.regulation), ())
         ]
 
     def check_and_regenerate(

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from ..core import Passage
-from ..answering.parts import _ALL_GONE, _GONE, _ITEM, _NOTE, _PAR, _SUB, _lines, source_of
+from ..answering.parts import ALL_GONE_MARK, GONE_MARK, ITEM_MARK, NOTE_MARK, PARAGRAPH_MARK, SUBITEM_MARK, rule_lines, source_of
 
 # %% ../../nbs/persona/03_needs.ipynb #fb67af21
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ _MORE = re.compile(r"(?:다만|단)\s?,|다만\s|(?:이|그)\s경우|이때")
 
 def _pieces_of(passage:Passage) -> tuple[Piece, ...]:
     "The sentences of one passage; deleted 항 and amendment notes are left out."
-    body = _NOTE.sub("", source_of(passage).body)
+    body = NOTE_MARK.sub("", source_of(passage).body)
     found, header, gone = [], (), False
-    if _ALL_GONE.match(body) or _GONE.match(body):
+    if ALL_GONE_MARK.match(body) or GONE_MARK.match(body):
         return ()
-    for line in _lines(body):
-        if m := _PAR.match(line):
+    for line in rule_lines(body):
+        if m := PARAGRAPH_MARK.match(line):
             line = line[m.end():]
-            gone = bool(_GONE.match(line))
+            gone = bool(GONE_MARK.match(line))
         if gone or not line or re.fullmatch(r"[\s|:<〈\[-]+|[<〈\[][^<>\[\]]*[>〉\]]", line):
             continue
         if " | " in line or header and "|" in line:
@@ -61,8 +61,8 @@ def _pieces_of(passage:Passage) -> tuple[Piece, ...]:
                 header = tuple(cells)
             continue
         header = ()
-        if n := _ITEM.match(line) or _SUB.match(line):
-            if found and not _GONE.match(line[n.end():]):
+        if n := ITEM_MARK.match(line) or SUBITEM_MARK.match(line):
+            if found and not GONE_MARK.match(line[n.end():]):
                 found[-1]["items"].append(re.sub(r"\s+", " ", line[n.end():]).strip())
             continue
         for s in _SENTENCE.split(line):

@@ -23,7 +23,7 @@ from ..claims.polarity import predications
 from ..knowledge.questions import asked_for
 from ..claims.reading import match, read
 from ..claims.splitting import split_sentences
-from ..faithfulness.claims import _without, cited_claims
+from ..faithfulness.claims import without_cites, cited_claims
 
 # %% ../../nbs/persona/14_quality.ipynb #8cbf17a7
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ _DONE = re.compile(r"신청|제출|신고|등록|납부|접수|거치|거쳐|방
 
 def bare(text:str) -> str:
     "A text without its citations."
-    return "\n".join(_without(line) for line in nfc(text).splitlines())
+    return "\n".join(without_cites(line) for line in nfc(text).splitlines())
 
 def _said(fact:str, answer:str) -> float:
     "How far an answer speaks of a fact, 0..1: its words, and a figure of each kind that it has."

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..claims.citing import read_heading
 from ..core import ConfigError, Passage, Run, nfc
-from rag_quality.encoders.neural import (TOKENIZERS, WEIGHTS, _download, _have, check_device, pick_device, quiet_import,
+from rag_quality.encoders.neural import (TOKENIZERS, WEIGHTS, download_model, have_files, check_device, pick_device, quiet_import,
     quiet_loading)
 from ..korean.formality import detect_formality
 from .llm import _service, ask_expansion
@@ -244,7 +244,7 @@ def find_reranker(
         try:
             folder = Path(hub.snapshot_download(name, local_files_only=True))
         except hub.errors.LocalEntryNotFoundError:
-            folder = _download(hub, name, "없으며")
+            folder = download_model(hub, name, "없으며")
     try:
         config = json.loads((folder/"config.json").read_text(encoding="utf8"))
     except FileNotFoundError:
@@ -258,7 +258,7 @@ def find_reranker(
         )
     if (n := len(config.get("id2label") or {0: ""})) != 1:
         raise ConfigError(f"{name}: 점수 칸이 {n}개입니다. 하나여야 합니다(분류 모델로는 줄을 세울 수 없습니다).")
-    if missing := [what for what, patterns in (("가중치", WEIGHTS), ("토크나이저", TOKENIZERS)) if not _have(folder, patterns)]:
+    if missing := [what for what, patterns in (("가중치", WEIGHTS), ("토크나이저", TOKENIZERS)) if not have_files(folder, patterns)]:
         raise ConfigError(f"{name}: {', '.join(missing)}가 없습니다. 모델을 다시 받으세요.")
     return folder
 
