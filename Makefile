@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test test-all changed results fuzz lab notebooks times readme bench studies coverage docs lock clean
+.PHONY: help setup evaluate test test-all changed results warm fuzz lab notebooks times readme bench studies coverage docs lock clean
 
 help:  ## 이 목록
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,6 +41,10 @@ changed: $(READY)  ## 바뀐 것이 닿는 노트북만 (BASE=견줄 커밋)
 results: $(READY)  ## 쪽에 적힌 수치(benchmarks/results)를 다시 잼: 둘씩, 긴 것부터 (DATA=자료 폴더면 바깥 자료까지; STALE=1이면 낡은 것만)
 	$(BIN)/python benchmarks/run_all.py $(if $(DATA),"$(DATA)") $(if $(STALE),--stale)
 	$(BIN)/python benchmarks/run_all.py --slice --keep
+	$(BIN)/python tools/pictures.py
+
+warm: $(READY)  ## 함께 든 은행을 읽은 결과를 data/cache에 (은행이나 Kiwi가 바뀌었을 때)
+	$(BIN)/python tools/warm.py
 
 fuzz: $(READY)  ## 아무 글이나 넣어 봄: 어떤 글에도 넘어지지 않나
 	$(BIN)/python tools/fuzz.py --examples $(EXAMPLES)

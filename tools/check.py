@@ -56,8 +56,9 @@ def clean():
 
 
 def rules():
-    "the rules of the house (tools/check_notebooks.py), and the sidebar follows the folders"
+    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, the packaged readings are today's"
     tool("check_notebooks.py")
+    tool("warm.py", "--check")
     tool("sidebar.py", "--check")
 
 
