@@ -73,7 +73,7 @@ def load_bank(folder:"str|Path|None"=None    # None: the packaged bank
     return _read(str(folder if folder is not None else bundle_path("bank")))
 
 def bank_hash(needs:Iterable[Need]) -> str:
-    "A name for a bank's content."
+    "A name for the content of `needs`: 12 hex digits."
     return content_hash([(n.need_id, n.formal, n.terms, tuple((l.text, l.map) for l in n.lay)) for n in needs])[:12]
 
 # %% ../../nbs/knowledge/00_bank.ipynb #8f240a97
@@ -108,7 +108,12 @@ def _weights(path:str) -> dict:
         raise ConfigError(f"{path}: 배운 벡터의 파일이 아닙니다 ({type(e).__name__}: {e})") from None
 
 def pack_encoder(
-    path:"str|Path", words:Sequence[str], tags:Sequence[str], rows:np.ndarray, landmarks:np.ndarray, about:dict
+    path:"str|Path",          # the file to write (.npz)
+    words:Sequence[str],      # the form of each row
+    tags:Sequence[str],       # its part of speech
+    rows:np.ndarray,          # (words, dim): the learnt vectors
+    landmarks:np.ndarray,     # (landmarks, dim): from the cosines with Kiwi's landmark morphemes to a vector
+    about:dict                # drop, half and stop of `KiwiEncoder`, and what it was learnt from; as JSON
 ) -> None:
     """Write a trained encoder: (word, tag) rows in one byte a number, the map from landmark cosines, and what it was
     learnt from."""
@@ -168,7 +173,7 @@ class CampusEncoder:
         )
 
     def word_vectors(self, table:TokenTable, used:np.ndarray) -> np.ndarray:
-        "One row for each used entry of a table's vocabulary."
+        "One row for each `used` entry (its number) of the vocabulary of `table`: (used, dim)."
         keys = [(table.forms[i], table.tags[i], int(table.kiwi_ids[i])) for i in used]
         if table.key or len(self._rows) > 50_000:
             return _rows_of(self._w, self.kiwi, keys, "rw" if table.key else "")
@@ -177,11 +182,12 @@ class CampusEncoder:
         return np.stack([self._rows[k] for k in keys]) if keys else np.zeros((0, self.dim), np.float32)
 
     def encode(self, texts:Iterable[str]) -> np.ndarray:
-        "One L2-normalised row a text; zeros where no morpheme counts. Nothing is kept on disk."
+        """One L2-normalised row for each of `texts`, (texts, dim); zeros where no morpheme counts. Nothing is kept on
+        disk."""
         return self.encode_corpus(texts, cache=False)
 
     def encode_corpus(self, texts:Iterable[str], *, cache:bool=True) -> np.ndarray:
-        "`encode` for the texts of a collection: their analysis may be kept on disk."
+        "`encode` for the `texts` of a collection: with `cache` their analysis may be kept on disk."
         table = analyze_corpus(texts, cache=cache)
         used = np.flatnonzero(self.kiwi.counts(table))
         out = token_bags(table, used) @ self.word_vectors(table, used)

@@ -47,7 +47,7 @@ _CASES = frozenset(
 _THING = frozenset(("NNG", "NNP", "SL", "XR", "NNB", "NR", "NP"))
 
 def matter_words(toks:Sequence[Token]) -> list[Token]:
-    "The nouns that tell what a query is about by themselves."
+    "The nouns among `toks` that tell what a query is about by themselves."
     return [t for t in toks if t.tag in ("NNG", "NNP", "SL") and t.form not in _FACETS and t.form not in _CASES]
 
 # %% ../../nbs/knowledge/01_contextualize.ipynb #b1b267e4
@@ -77,7 +77,7 @@ def _fragment(toks:Sequence[Token]) -> str:
         "면", "으면", "다면", "ᆫ다면", "는다면", "라면", "이라면", "는데도", "ᆫ데도", "은데도", "어도", "아도") else ""
 
 def why_dependent(query:str) -> str:
-    "Why a query leans on what was said before, in Korean; '' where it stands alone."
+    "Why a `query` leans on what was said before, in Korean; '' where it stands alone."
     text, marker = _without_marker(query)
     toks = query_tokens(text)
     content, matter = _content(toks), matter_words(toks)
@@ -185,9 +185,11 @@ def _joined(query:str, before:str) -> tuple[str, str]:
     return f"{matter} {text}", matter
 
 # %% ../../nbs/knowledge/01_contextualize.ipynb #1d18adb4
-def contextualize(query:str, history:Iterable=()   # [{"user": ..., "assistant": ...}] or [("user", "글"), ...]
+def contextualize(query:str,
+                  history:Iterable=()   # [{"user": ..., "assistant": ...}] or [("user", "글"), ...], the oldest first
                  ) -> Contextualized:
-    "A follow-up with the matter of the earlier turns; a query that stands alone comes back as it is."
+    """A follow-up with the matter of the earlier turns; a `query` that stands alone comes back as it is. Raises
+    `ConfigError` where it is no text, `DataError` for a turn of another shape."""
     if not isinstance(query, str):
         raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
     turns = _user_turns(history)[-_TURNS:]

@@ -48,7 +48,8 @@ _UNITS = {
 _ALLOWED = re.compile(r"(?:되|돼|된|될|가능|괜찮|해당|받을 ?수|할 ?수|수 ?있|인정)[가-힣]{0,4}\s?[?요까나음지냐니]*\s*[?.]*$")
 
 def asked_for(text:str) -> list[tuple[str, str]]:
-    "(context, the word that says so), the clearest first; [] where nothing is heard."
+    """(context, the word of `text` that says so), the clearest first; contexts are keys of `CONTEXTS`; [] where nothing
+    is heard."""
     toks = query_tokens(text)
     words = _query_words(text, toks)
     found = {}
@@ -299,7 +300,8 @@ class QueryAnalysis:
 _LIKELY = .25      # a family less probable is not told where no topic is heard
 
 def analyze_query(query:str) -> QueryAnalysis:
-    "Everything that can be told about a query; None or empty where nothing can."
+    """Everything that can be told about a `query` (its first 1,000 characters); None or empty where nothing can. Raises
+    `ConfigError` where it is no text."""
     if not isinstance(query, str):
         raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
     text = nfc(query[:1000]).strip()

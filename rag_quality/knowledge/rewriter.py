@@ -61,7 +61,9 @@ def _gather(
 class QueryRewriter:
     "Regulation terms for a colloquial query, from the nearest needs of the bank."
     def __init__(self, needs:Sequence[Need]|None=None,       # None: the packaged bank
-                 encoder:CampusEncoder|None=None, *, nearest:int=NEAREST):
+                 encoder:CampusEncoder|None=None, *,             # None: the packaged one
+                 nearest:int=NEAREST):                           # how many needs are gathered
+        "Raises `ConfigError` where there are no needs, or `nearest` is not 1 or more."
         if isinstance(nearest, bool) or not isinstance(nearest, int) or nearest < 1:
             raise ConfigError(f"nearest={nearest!r}: 1 이상의 정수를 주세요.")
         self.needs, self.encoder, self.nearest = (
@@ -83,16 +85,18 @@ class QueryRewriter:
         self._words = _regulation_words(self.needs, self._index.tokenizer)
 
     def scores(self, query:str) -> tuple[np.ndarray, float]:
-        "How near each need is, and the cosine of the nearest lay wording."
+        """How near each need is to a `query`, (needs,): the weighted sum of its words in common, its nearest lay
+        wording and its regulation wording, each scaled to the best need; and the cosine of the nearest lay wording."""
         q = self.vector(query)
         near = np.maximum.reduceat(self._lay @ q, self._first)
         rows = [self._index.scores(query), near, self._formal @ q]
         return sum(
             w * np.maximum(r, 0) / max(float(r.max()), 1e-9) for w, r in zip(_EYES, rows)), float(max(near.max(), 0))
 
-    def suggest(self, query:str, *, always:bool=False      # also for a written query
+    def suggest(self, query:str, *,
+                always:bool=False      # also for a written query
                ) -> FormalTerms:
-        "The terms for a query; nothing for a written one, which has its own."
+        "The terms for a `query`; nothing for a written one, which has its own."
         text = nfc(query)
         if not always and detect_formality(text).register == "written":
             return FormalTerms((), {}, (), 0., "문어 질의: 제 말을 그대로 씁니다")

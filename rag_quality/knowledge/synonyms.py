@@ -34,7 +34,7 @@ def _stop() -> frozenset[str]:
     return stop_morphemes() | _LIGHT
 
 def lay_words(text:str) -> tuple[Word, ...]:
-    "The content morphemes of a text in the form in which entries know them; what says nothing by itself is left out."
+    "The content morphemes of `text` in the form in which entries know them; what says nothing by itself is left out."
     return tuple(
         Word(_key(t.form, t.tag), t.start, t.end)
         for t in query_tokens(nfc(text))
@@ -47,6 +47,7 @@ _SLACK = 4      # so many other words may stand among the words of a phrase
 class Phrases:
     "Keys of one or more words, found in a text: the words of a phrase may stand in any order, near one another."
     def __init__(self, keys:Iterable[tuple[str, ...]]):
+        "`keys`: the words of each phrase, in the form of `lay_words`."
         keys = list(dict.fromkeys(keys))
         use = Counter(w for key in keys for w in key)
         self.by = {}
@@ -54,7 +55,7 @@ class Phrases:
             self.by.setdefault(min(key, key=lambda w: (use[w], w)), []).append(key)      # under its rarest word
 
     def found(self, words:Sequence[Word]) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
-        "(key, the places of its words), the longest first."
+        "(key, the places of its words in `words`), the longest first."
         at, out = {}, []
         for i, w in enumerate(words):
             at.setdefault(w.key, []).append(i)
@@ -177,8 +178,8 @@ def _told(e:Entry, at:Sequence[Word], p:float, kept:float, families:Mapping[str,
     return Found(e.lay, e.formal, round(p*kept, 3), min(w.start for w in at), max(w.end for w in at), best, why)
 
 def weigh(found:Iterable[Found]) -> dict[str, float]:
-    """Formal term -> weight, where a word of the query itself counts 1: the probability that at least one lay word
-    stands for the term, over OWN."""
+    """Formal term -> weight, where a word of the query itself counts 1: the probability that at least one lay word of
+    `found` (what `lookup` gives) stands for the term, over OWN."""
     miss = {}
     for f in found:
         miss[f.formal] = miss.get(f.formal, 1.)*(1 - f.p)
@@ -195,12 +196,13 @@ class Synonyms:
         self.phrases = Phrases(self.of)
 
     def why_not(self, query:str) -> str:
-        "Why nothing is looked up; '' where it is."
+        "Why nothing is looked up for `query`, in Korean; '' where it is."
         f = detect_formality(query)
         return "문어 질의라 옮기지 않음: " + "; ".join(f.reasons) if f.register == "written" else ""
 
     def lookup(self, query:str) -> tuple[Found, ...]:
-        "What the words of a colloquial query stand for, the likeliest first; () for a written one."
+        """What the words of a colloquial `query` (its first 1,000 characters) stand for, the likeliest first; () for a
+        written one. Raises `ConfigError` where it is no text."""
         if not isinstance(query, str):
             raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
         query = nfc(query[:1000])
@@ -218,14 +220,15 @@ class Synonyms:
         return tuple(sorted(out, key=lambda f: (-f.p, f.start, f.formal, f.lay)))
 
     def terms(self, query:str, k:int=8) -> list[tuple[str, float]]:
-        "[(formal term, weight 0..1)], the heaviest first; a word of the query itself counts 1."
+        "[(formal term, weight 0..1)] for a `query`, the `k` heaviest first; a word of the query itself counts 1."
         return [(t, min(w, 1.)) for t, w in list(weigh(self.lookup(query)).items())[:check_k(k)]]
     __call__ = terms
 
 # %% ../../nbs/knowledge/05_synonyms.ipynb #cbcb3c49
 def term_bag(words:Iterable[str],                # tokens of the query
              terms:Mapping[str, float],          # formal term -> weight, as `weigh` gives it
-             tokenizer:Callable[[str], list[str]], k:int=24) -> dict[str, float]:
+             tokenizer:Callable[[str], list[str]],   # the index's own: text -> its tokens
+             k:int=24) -> dict[str, float]:
     "{token: weight} for a word index: the words of the query, and those of the `k` heaviest terms."
     out = dict(Counter(words))
     for term, w in list(terms.items())[:check_k(k)]:

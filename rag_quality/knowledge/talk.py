@@ -160,7 +160,8 @@ def _other_body(text:str, known:Callable[[str], bool]) -> str:
     return next((m["name"] for m in _BODY.finditer(text) if not known(m["name"])), "")
 
 def own_names(passages:Iterable[Passage], at_least:int=3) -> list[str]:
-    "The university that the titles of a collection name most, as a list for `own`."
+    """The university that the titles of `passages` name most, as a list for `own`; [] where it stands there fewer than
+    `at_least` times."""
     from collections import Counter
     count = Counter(m[0] for p in passages for m in re.finditer(r"[가-힣]{2,8}대학교", p.title))
     return [name for name, n in count.most_common(1) if n >= at_least]
@@ -227,7 +228,7 @@ def _elsewhere(
 
 # %% ../../nbs/knowledge/06_talk.ipynb #9ab1289b
 def needs_retrieval(
-    query: str,
+    query: str,  # as it was asked; its first 1,000 characters are read
     *,
     own: Sequence[str] = (),  # names of our university: others are then another institution
     known: Callable[
@@ -236,9 +237,9 @@ def needs_retrieval(
     titled: Callable[
         [str], bool
     ] = lambda word: False,  # is it in a title of the collection? Then fines and tickets may be its own ('국외출장의 항공권')
-    config=None
+    config=None  # the word lists, or a file of them; None: the packaged `talk`
 ) -> RetrievalNeed:
-    "Is this a question that regulations might answer? Doubtful ones are."
+    "Is this a question that regulations might answer? Doubtful ones are. Raises `ConfigError` where it is no text."
     if not isinstance(query, str):
         raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
     lists, text = _read_talk(config) if config is not None else _default(), nfc(query[:1000]).strip()

@@ -225,7 +225,8 @@ def _family() -> Softmax:
     return _query_model("family")
 
 def topic_features(text:str, index:_Index|None=None) -> tuple[list[str], dict[int, list[tuple[float, str]]]]:
-    "(words and heard topics as features, topic number -> what was heard)."
+    """(words and heard topics of `text` as features, topic number -> [(value, cue)] heard); `index`: the topics' cues,
+    None for the packaged ones."""
     found, index = _query_words(text, query_tokens(text)), index or _index()
     heard = index.heard(found)
     families = index.families(found, heard)
@@ -247,7 +248,8 @@ class TopicHit:
 _TRUST = 2.      # how much a family's probability counts beside the cues
 
 def find_topics(query:str, k:int=3) -> tuple[list[TopicHit], dict[str, float]|None]:
-    "(the topics a query may be about, best first; its families with their probabilities, None where nothing speaks)."
+    """(the `k` topics at most that a `query` may be about, best first; its families with their probabilities, None
+    where nothing speaks). Raises `ConfigError` where it is no text."""
     if not isinstance(query, str):
         raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다: {query!r:.40}")
     features, heard = topic_features(nfc(query[:1000]))

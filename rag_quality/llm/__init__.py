@@ -50,7 +50,9 @@ def _made(value, reply, how="json"):
     return made
 
 async def ask_json_with(caller, messages, schema, labels, q, temperature=0.0, max_tokens=None) -> JSONReply|LLMError:
-    "Ask for an object; mend, ask again, ask for a label alone; then a `LLMSchemaError`."
+    """Ask `caller` (a `Caller`) for an object that fits `schema`, within the allowance `q`, with `temperature` and
+    `max_tokens`; mend, ask again, ask for a label alone (the first of `labels`, {field: labels}); then a
+    `LLMSchemaError`. `messages`: [{role, content}]."""
     asked, form, why = _json_messages(messages, schema), _format_for(caller.model, schema), None
     for how in ("json", "reasked"):
         got = await caller.ask(asked, q, temperature, max_tokens, form)
@@ -83,10 +85,21 @@ async def ask_json_with(caller, messages, schema, labels, q, temperature=0.0, ma
 class LLMService:
     "Asks a language model; every failure is a typed `LLMError`, every reply says what it cost."
     def __init__(
-        self, model:str|None=None, *, base_url:str|None=None, timeout_s:float=30, max_concurrency:int=8,
-        max_retries:int=2, budget:Budget|None=None, cache:bool|str=True, replay:str|os.PathLike|None=None,
-        record:str|os.PathLike|None=None, dry_run:bool=False, price:tuple[float, float]|None=None, give_up_after:int=5
+        self, model:str|None=None, *,            # litellm's "provider/model"; None: $RAG_QUALITY_LLM
+        base_url:str|None=None,                  # its server; None: the provider's usual place
+        timeout_s:float=30,                      # seconds for a question, its retries included
+        max_concurrency:int=8,                   # questions under way at a time
+        max_retries:int=2,                       # attempts after the first
+        budget:Budget|None=None,                 # None: no limit
+        cache:bool|str=True,                     # keep replies on disk; a text: apart, under that name
+        replay:str|os.PathLike|None=None,        # a file that answers instead of the model
+        record:str|os.PathLike|None=None,        # a file to which replies are appended, for a replay
+        dry_run:bool=False,                      # make no call: what is not kept is a `DryRun`
+        price:tuple[float, float]|None=None,     # dollars for a million tokens (in, out), where you know better
+        give_up_after:int=5                      # failures in a row after which nothing is called for a while
     ):
+        """Raises `ConfigError` where there is no model or an argument is not legal, `DataError` for a broken replay
+        file."""
         self.replay, self._tape = (Replay(replay) if replay else None), (Replay(record) if record else None)
         if replay and not self.replay.rows:
             raise ConfigError(f"재생 파일 {os.fspath(replay)!r}이(가) 없거나 비었습니다. record=로 먼저 받아 적으세요.")
@@ -148,7 +161,8 @@ class LLMService:
 
 # %% ../../nbs/06_llm.ipynb #f82854b9
 def messages_of(prompt:str|Iterable[Mapping], system:str|None=None) -> list[dict]:
-    "A question as a conversation; a list of {role, content} is taken as it is."
+    """`prompt` as a conversation, `system` first; a list of {role, content} is taken as it is. Raises `ConfigError`
+    where there is no text to ask."""
     found = (
         [{"role": "user", "content": prompt}]
         if isinstance(prompt, str)
@@ -292,14 +306,16 @@ def generate(
     self, prompt_text:str, temperature:float=0.0, *, system:str|None=None, max_tokens:int|None=None,
     sample:int|None=None
 ) -> str:
-    "The model's text. A temperature above 0 is cached only with a `sample` number."
+    """What the model of `self` says to `prompt_text`, up to `max_tokens` tokens; `system`: an instruction before it. A
+    `temperature` above 0 is cached only with a `sample` number. Raises an `LLMError`."""
     return self.ask(prompt_text, temperature, system=system, max_tokens=max_tokens, sample=sample).text
 
 def ask(
     self, prompt_text:str|list, temperature:float=0.0, *, system:str|None=None, max_tokens:int|None=None,
     sample:int|None=None
 ) -> Reply:
-    "The model's text with what it took."
+    """The `Reply` (text, tokens, cost) of `self` to `prompt_text`; `temperature`, `system`, `max_tokens`, `sample`: see
+    `generate`."""
     self._warm()
     return on_loop(self._one(prompt_text, system, None, None, temperature, max_tokens, sample))
 
@@ -307,12 +323,13 @@ def ask_json(
     self, prompt_text:str|list, schema:Mapping, temperature:float=0.0, *, system:str|None=None,
     labels:Mapping|Iterable[str]|None=None, max_tokens:int|None=None, sample:int|None=None
 ) -> JSONReply:
-    "An object that fits the schema (repaired, asked again, or a label alone: see `.how`), or `LLMSchemaError`."
+    """An object that fits `schema` (repaired, asked again, or one of `labels` alone: see `.how`), or `LLMSchemaError`.
+    `self`, `prompt_text`, `temperature`, `system`, `max_tokens`, `sample`: see `generate`."""
     self._warm()
     return on_loop(self._one(prompt_text, system, schema, labels, temperature, max_tokens, sample))
 
 async def agenerate(self, prompt_text:str|list, temperature:float=0.0, **options) -> str:
-    "`generate` for coroutines."
+    "`generate` for coroutines: `self`, `prompt_text`, `temperature`, the others by name."
     self._warm()
     return (
         await asyncio.wrap_future(
@@ -323,7 +340,7 @@ async def agenerate(self, prompt_text:str|list, temperature:float=0.0, **options
     ).text
 
 async def aask_json(self, prompt_text:str|list, schema:Mapping, temperature:float=0.0, **options) -> JSONReply:
-    "`ask_json` for coroutines."
+    "`ask_json` for coroutines: `self`, `prompt_text`, `schema`, `temperature`, the others by name."
     self._warm()
     return await asyncio.wrap_future(
         asyncio.run_coroutine_threadsafe(
@@ -343,8 +360,9 @@ def ask_many(
     self, prompts:Iterable, *, schema:Mapping|None=None, labels:Mapping|Iterable[str]|None=None, system:str|None=None,
     temperature:float=0.0, max_tokens:int|None=None, sample:int|None=None, on_reply:Callable|None=None
 ) -> list:
-    """A Reply (with a schema: JSONReply) or an LLMError for each question, in order; finished ones are handed to
-    `on_reply(index, result)` as they come."""
+    """A Reply (with a `schema`: JSONReply) or an LLMError of `self` for each of `prompts`, in order; finished ones are
+    handed to `on_reply` as (index, result) as they come. `labels`, `system`, `temperature`, `max_tokens`, `sample`: as
+    in `ask_json`, for all. Raises `RuntimeError` on the loop that the calls run on."""
     if asyncio._get_running_loop() is _background_loop():
         raise RuntimeError("이벤트 루프 안에서는 기다릴 수 없습니다. agenerate, aask_json을 쓰세요.")
     prompts = list(prompts)
@@ -391,7 +409,7 @@ def ask_many(
     return out
 
 def coverage(results:Iterable) -> float|None:
-    "The share of questions that were answered; None where nothing was asked."
+    "The share of `results` that are answers, 0..1; None where nothing was asked."
     results = list(results)
     return sum(not isinstance(r, LLMError) for r in results) / len(results) if results else None
 
@@ -402,7 +420,8 @@ def estimate(
     self, prompts:Iterable, *, schema:Mapping|None=None, system:str|None=None, temperature:float=0.0,
     max_tokens:int|None=None, sample:int|None=None
 ) -> Estimate:
-    "What `ask_many` with the same arguments would cost, without a call."
+    """What `ask_many` of `self` with the same `prompts`, `schema`, `system`, `temperature`, `max_tokens` and `sample`
+    would cost, without a call."""
     options = dict(schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
     asked = [messages_of(p, system) for p in prompts]
     keys = [_request_key(self.model, m, namespace=self._namespace, **options) for m in asked]

@@ -123,8 +123,10 @@ def _read_replies(path:str|os.PathLike) -> tuple[dict[str, object], Problems]:
 # %% ../../nbs/llm/01_batch.ipynb #149c4115
 class BatchLLM(LLMService):
     "An `LLMService` that makes no call: answers from a batch's replies, writes down what has none."
-    def __init__(self, model:str|None=None, *, out:str|os.PathLike|None=None,   # where requests are appended
-                 replies:str|os.PathLike|Iterable|None=None):                   # a batch's output file, or several
+    def __init__(self, model:str|None=None, *,                    # named in the requests; None: $RAG_QUALITY_LLM
+                 out:str|os.PathLike|None=None,                   # where requests are appended
+                 replies:str|os.PathLike|Iterable|None=None):     # a batch's output file, or several
+        "Raises `ConfigError` where neither `out` nor `replies` is given, or a file of `replies` is not there."
         if out is None and replies is None:
             raise ConfigError("BatchLLM에는 out(요청을 적을 파일)이나 replies(답 파일) 가운데 하나는 있어야 합니다.")
         super().__init__(model or os.environ.get("RAG_QUALITY_LLM") or "batch/file", cache=False)
@@ -163,5 +165,5 @@ class BatchLLM(LLMService):
         return [k for k in self._held if k not in self.asked]
 
 def replies(path:str|os.PathLike, model:str|None=None) -> BatchLLM:
-    "An `LLMService` that answers from a batch's output file alone."
+    "An `LLMService` that answers from a batch's output file (`path`) alone; `model` is its name in results."
     return BatchLLM(model, replies=path)

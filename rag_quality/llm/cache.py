@@ -36,7 +36,7 @@ class ReplyCache:
         return Path(self.folder or cache_dir() / "llm") / key[:2] / f"{key[2:]}.json"
 
     def get(self, key:str|None) -> dict|None:
-        "The entry, or None: not there, or not as it was written (removed, with a log line)."
+        "The entry of a `key` (None: of none), or None: not there, or not as it was written (removed, with a log line)."
         if key is None:
             return None
         path = self._path(key)
@@ -61,9 +61,10 @@ class ReplyCache:
             pass
         return None
 
-    def put(self, key:str|None, entry:Mapping   # text, model, usage, cost_usd, ...: whatever the caller needs again
+    def put(self, key:str|None,
+            entry:Mapping   # text, model, usage, cost_usd, ...: whatever the caller needs again
            ) -> None:
-        "Keep a usable reply; a disk that cannot be written is a log line."
+        "Keep a usable reply under `key` (None: nothing is kept); a disk that cannot be written is a log line."
         if key is None:
             return
         body = mask_secrets(json.dumps(dict(entry), ensure_ascii=False), forms=False).encode("utf8", "backslashreplace")
@@ -81,15 +82,15 @@ def _replay_key(messages:Iterable[Mapping], schema:Mapping|None=None, sample:int
 
 def replay_row(
     messages: str | Iterable[Mapping],  # a question, or the whole conversation
-    reply: str | Mapping | list,
-    *,  # what is answered; not a text: as JSON
-    model: str,
-    kind: str = "demonstration",
-    date: str | None = None,
-    schema: Mapping | None = None,
-    sample: int | None = None
+    reply: str | Mapping | list,  # what is answered; not a text: as JSON
+    *,
+    model: str,  # who said it
+    kind: str = "demonstration",  # one of KINDS: written by hand, or said by the model
+    date: str | None = None,  # YYYY-MM-DD; None: today
+    schema: Mapping | None = None,  # the JSON Schema that the question is asked with
+    sample: int | None = None  # the question's sample number
 ) -> dict:
-    "One line of a replay file."
+    "One line of a replay file: key, begins, reply, model, kind, date. Raises `ConfigError` for another kind."
     if kind not in KINDS:
         raise ConfigError(f"kind={kind!r}: {', '.join(KINDS)} 가운데 하나여야 합니다.")
     messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
@@ -104,6 +105,8 @@ def replay_row(
 class Replay:
     "A replay file: answers from it, or takes down what a model says."
     def __init__(self, path:str|os.PathLike):
+        """`path`: the file (JSONL); one that is not there holds nothing. Raises `ConfigError` for a folder, `DataError`
+        for a line that is no row."""
         self.path, self.rows = Path(path), {}
         if self.path.is_dir():
             raise ConfigError(f"{os.fspath(path)!r}은(는) 폴더입니다. 재생 파일(.jsonl)의 이름을 주세요.")
@@ -129,7 +132,8 @@ class Replay:
             self.rows[row["key"]] = row
 
     def get(self, messages:Iterable[Mapping], schema:Mapping|None=None, sample:int|None=None) -> dict:
-        "The row for a question; `ReplayMiss` where there is none."
+        """The row for a question (`messages`, asked with `schema` and `sample`); raises `ReplayMiss` where there is
+        none."""
         messages = list(messages)
         if row := self.rows.get(_replay_key(messages, schema, sample)):
             return row
@@ -140,7 +144,8 @@ class Replay:
         )
 
     def add(self, row:Mapping) -> None:
-        "Append a row, in one write, whole or (OSError) not at all; the same question and reply are not repeated."
+        """Append a `row` of `replay_row`, in one write, whole or (OSError) not at all; the same question and reply are
+        not repeated."""
         if self.rows.get(row["key"], {}).get("reply") == row["reply"]:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

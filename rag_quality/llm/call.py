@@ -31,6 +31,8 @@ class Spent:
 class Budget:
     "Limits on calls, tokens and dollars, for one run; shared by threads and services. No limit where None."
     def __init__(self, *, calls:int|None=None, tokens:int|None=None, usd:float|None=None):
+        """The most `calls`, `tokens` (in and out) and dollars (`usd`). Raises `ConfigError` for a limit that is no
+        number of 0 or more."""
         for name, limit in (("calls", calls), ("tokens", tokens), ("usd", usd)):
             if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Real) or not limit >= 0):
                 raise ConfigError(f"{name}={limit!r}: 0 이상이거나 None(한도 없음)이어야 합니다.")
@@ -44,9 +46,9 @@ class Budget:
         with self._lock:
             return Spent(self._n, self._t, round(self._u, 8), self._unpriced)
 
-    def reserve(self, tokens:int=0, usd:float|None=None   # an estimate, from above
-               ) -> tuple:
-        """Set aside one call before it is made; `BudgetExceeded` where it does not fit (`retryable`: it may, when the
+    def reserve(self, tokens:int=0, usd:float|None=None) -> tuple:
+        """Set aside one call before it is made, of so many `tokens` and `usd` (estimates, from above; None: the price
+        is unknown): what `settle` takes. Raises `BudgetExceeded` where it does not fit (`retryable`: it may, when the
         calls under way have ended)."""
         with self._lock:
             over = [
@@ -78,8 +80,8 @@ class Budget:
         return held
 
     def settle(self, held:tuple, tokens:int|None, usd:float|None, priced:bool=True) -> None:
-        """Replace what was set aside by what was used; None: unknown (a call that failed on the way keeps what was set
-        aside)."""
+        """Replace what was set aside (`held`, from `reserve`) by the `tokens` and `usd` used; None: unknown (a call
+        that failed on the way keeps what was set aside). `priced`: is the price of the call known?"""
         with self._lock:
             self._aside.remove(held)
             self._t += (held[0] if tokens is None else tokens) - held[0]
@@ -100,14 +102,15 @@ def litellm_ready():
     return litellm
 
 def estimate_tokens(text:str) -> int:
-    "About how many tokens, from above for Korean: one for three bytes."
+    "About how many tokens `text` has, from above for Korean: one for three bytes."
     return len(text.encode("utf8", "replace")) // 3 + 1
 
 def price_of(
     model: str,
     price: tuple[float, float] | None = None,  # dollars for a million tokens in and out, where you know better
 ) -> tuple[float, float] | None:
-    "Dollars for one token in and out; None where the price is not known."
+    """Dollars for one token in and out of a `model` ('provider/model'); None where the price is not known. Raises
+    `ConfigError` for a `price` that is none."""
     if price is not None:
         if (
             not isinstance(price, (tuple, list))
@@ -145,6 +148,7 @@ class Estimate:
 class Breaker:
     "Stops asking a provider that has failed `after` times in a row."
     def __init__(self, after:int=5, cooldown_s:float=float("inf")):
+        "`after`: failures in a row; `cooldown_s`: seconds until it is tried again."
         self.after, self.cooldown_s, self._row, self._last, self._until = after, cooldown_s, 0, None, 0.0
 
     def check(self) -> LLMError|None:
@@ -189,7 +193,8 @@ def _background_loop() -> asyncio.AbstractEventLoop:
         return _home["loop"]
 
 def on_loop(coroutine):
-    "Run a coroutine on the background loop and wait; Ctrl-C here ends it there."
+    """Run a `coroutine` on the background loop and wait for its result; Ctrl-C here ends it there. Raises
+    `RuntimeError` on that loop itself."""
     if asyncio._get_running_loop() is _background_loop():
         coroutine.close()
         raise RuntimeError("이벤트 루프 안에서는 기다릴 수 없습니다. agenerate, aask_json을 쓰세요.")
@@ -201,7 +206,8 @@ def on_loop(coroutine):
         raise
 
 async def within(coroutine, seconds:float):
-    "Its result, or TimeoutError after so many seconds of the clock, whatever it does with its cancellation."
+    """The result of `coroutine`, or TimeoutError after so many `seconds` of the clock, whatever it does with its
+    cancellation."""
     task = asyncio.ensure_future(coroutine)
     try:
         done, _ = await asyncio.wait({task}, timeout=max(0.0, seconds))
@@ -314,7 +320,8 @@ async def _call_once(
 
 # %% ../../nbs/llm/03_call.ipynb #4ef1403f
 async def attempt(self, messages, q, temperature, max_tokens, response_format) -> Reply|LLMError:
-    "One attempt of a `Caller`: the budget is asked first, and told afterwards what was used."
+    """One attempt of a `Caller` (`self`), within the `Allowance` `q`: the budget is asked first, and told afterwards
+    what was used. `messages`, `temperature`, `max_tokens` and `response_format` go to litellm."""
     if self._unit is ...:
         self._unit = price_of(self.model, self.price)
     unit, guess = self._unit, (sum(estimate_tokens(str(m["content"])) for m in messages), max_tokens or 512)
@@ -363,6 +370,8 @@ class Caller:
     def __init__(
         self, model:str, *, base_url:str|None=None, budget:Budget|None=None, price:tuple[float, float]|None=None
     ):
+        """`model`: 'provider/model'; `base_url`: its server (None: the usual place); `budget`: None, no limit; `price`:
+        dollars for a million tokens (in, out), where you know better."""
         self.model, self.base_url, self.budget, self.price = model, base_url, budget or Budget(), price
         self._unit, self._pause_until, self._plain = ..., 0.0, False   # ...: the price is looked up with the first call
 
@@ -370,7 +379,8 @@ class Caller:
         self, messages:list[dict], q:Allowance, temperature:float=0.0, max_tokens:int|None=None,
         response_format:dict|None=None
     ) -> Reply|LLMError:
-        "Ask until there is a text, or the time, the attempts or the budget are used up."
+        """Ask `messages` until there is a text, or the time, the attempts (both of `q`) or the budget are used up.
+        `response_format` is dropped where the model refuses it; `temperature`, `max_tokens`: as litellm takes them."""
         got, tries, form = None, 0, response_format
         while True:
             wait = max(0.0, self._pause_until - time.monotonic())

@@ -202,7 +202,8 @@ def _check_proxy() -> list[Check]:
 # %% ../../nbs/llm/00_doctor.ipynb #1582755b
 def diagnose(models:Iterable[str]|None=None,   # litellm strings to look for; None: $RAG_QUALITY_LLM, if set
              timeout_s:float=3) -> list[Check]:
-    "Everything at once, within about `timeout_s`; no question is asked of a model and nothing is paid."
+    """Everything at once, within about `timeout_s` seconds; no question is asked of a model and nothing is paid. Raises
+    `ConfigError` where `timeout_s` is not above 0."""
     if not isinstance(timeout_s, (int, float)) or not timeout_s > 0:
         raise ConfigError(f"timeout_s={timeout_s!r}: 0보다 커야 합니다.")
     wanted = [m for m in ([os.environ.get("RAG_QUALITY_LLM", "")] if models is None else list(models)) if m]
@@ -238,7 +239,7 @@ def diagnose(models:Iterable[str]|None=None,   # litellm strings to look for; No
     return done[:n] + others + [_check_extra(e) for e in _EXTRAS] + _check_both_faiss() + done[n:] + _check_proxy()
 
 def doctor_text(checks:Iterable[Check]) -> str:
-    "The checks as a table, and the lines that mend what is missing."
+    "The `checks` as a table, and the lines that mend what is missing."
     checks, out = list(checks), []
     for group in dict.fromkeys(c.group for c in checks):
         out.append(group)

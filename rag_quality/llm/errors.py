@@ -123,9 +123,12 @@ def _wordlike(v):
     return len(v) < 16 and not (re.search(r"\d", v) and re.search(r"\D", v) and len(v) >= 8)
 
 def mask_secrets(
-    text: str, *, forms: bool = True  # False, for what is kept: only values of the environment, and no plain words
+    text: str,
+    *,
+    forms: bool = True  # False, for what is kept: only values of the environment, and no plain words
 ) -> str:
-    "The text with every key replaced by ***: values of *_KEY, *_TOKEN, *_SECRET variables, and what looks like a key."
+    """The `text` with every key replaced by ***: values of *_KEY, *_TOKEN, *_SECRET variables, and what looks like a
+    key."""
     held = {
         v
         for k, raw in os.environ.items()
@@ -147,6 +150,9 @@ class TypedLLMError(LLMError):
         self, message:str="", *, model:str="", status:int|None=None, retryable:bool=False, retry_after:float|None=None,
         attempts:int=0, reply:str=""
     ):
+        """`message`: '' is the kind's `why`; `model`: who was asked; `status`: of HTTP; `retryable`: may it succeed
+        later; `retry_after`: seconds that the server asked for; `attempts`: made; `reply`: the text that could not be
+        used."""
         super().__init__(message or self.why)
         self.model, self.status, self.retryable, self.retry_after, self.attempts, self.reply = (
             model,

@@ -114,8 +114,8 @@ def _value(s, i, depth=0):
 _THINK, _SAID = re.compile(r"<think(?:ing)?>"), re.compile(r"</think(?:ing)?>")
 
 def spoken(text:str) -> str:
-    """A reply without what a model thought aloud: <think>...</think>, one that never ends, and thoughts closed on a
-    line of their own whose opening tag was swallowed."""
+    """A reply (`text`) without what a model thought aloud: <think>...</think>, one that never ends, and thoughts closed
+    on a line of their own whose opening tag was swallowed."""
     if (m := re.search(r"^</think(?:ing)?>[ \t]*$", text, re.M)) and not _THINK.search(text, 0, m.start()):
         text = text[m.end():]
     out, at = [], 0

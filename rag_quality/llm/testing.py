@@ -32,7 +32,10 @@ def _ask_of(body:dict   # a parsed request, in any of the protocols
     return said if isinstance(said, str) else "".join(p.get("text", "") for p in said)
 
 def reply_in(protocol:str,  # one of `_PROTOCOLS`
-             text:str, model:str="test-model", asked:str="") -> dict:
+             text:str,                  # what is said
+             model:str="test-model",    # the name in the body
+             asked:str=""               # the question, for the count of tokens
+            ) -> dict:
     "The body of a good answer, as this provider sends it."
     n, m = _tokens(asked), _tokens(text) if text else 0
     if protocol in ("openai", "lm_studio"):
@@ -78,7 +81,8 @@ _KINDS = {
     503: ("overloaded_error", "UNAVAILABLE"), 529: ("overloaded_error", "UNAVAILABLE")}
 
 def error_in(protocol:str, status:int, message:str="", retry_after:float|None=None) -> dict:
-    "The body of an error, as this provider sends it."
+    """The body of an error, as this provider sends it. `protocol`: one of `_PROTOCOLS`; `status`: of HTTP; `message`:
+    '' is made from the status; `retry_after`: seconds, told in the body by Gemini alone."""
     kind, google = _KINDS.get(status, ("api_error", "UNKNOWN"))
     message = message or f"{google.lower()} (test server)"
     if protocol.startswith("ollama"):
@@ -162,6 +166,8 @@ class _Server(ThreadingHTTPServer):
 class FakeLLM:
     "A running test server; made by `fake_llm`."
     def __init__(self, protocol, reply, faults, delay_s, retry_after, models, api_key, kill_after):
+        """`protocol`, `reply`, `faults`, `delay_s`, `retry_after`, `models`, `api_key`, `kill_after`: as `fake_llm`
+        takes them. Raises `ConfigError` for another protocol or fault."""
         if protocol not in _PROTOCOLS:
             raise ConfigError(f"protocol={protocol!r}: {', '.join(_PROTOCOLS)} 가운데 하나여야 합니다.")
         self.protocol, self.reply, self.delay_s, self.retry_after, self.models = (
@@ -320,11 +326,11 @@ FakeLLM._serve = _serve
 def fake_llm(
     protocol: str = "openai",  # one of `_PROTOCOLS`
     reply: str | dict | Callable = "네.",  # what it says: a text, a value sent as JSON, or a function of the question
-    faults: str | Iterable[str] = (),
-    *,  # one for each call in turn and then none; a single name: always
-    delay_s: float = 0,
-    retry_after: float | None = 0.1,
-    models: Iterable[str] = ("test-model",),
+    faults: str | Iterable[str] = (),  # of FAULTS: one for each call in turn and then none; a single name: always
+    *,
+    delay_s: float = 0,  # seconds before each answer
+    retry_after: float | None = 0.1,  # seconds that a 429 asks to wait; None: it does not say
+    models: Iterable[str] = ("test-model",),  # the names that it lists; the first is `FakeLLM.model`
     api_key: str | None = None,  # given: any other key is refused, as the provider does it
     kill_after: int | None = None  # die after so many answers
 ):
@@ -350,7 +356,8 @@ def _inside(host) -> bool:
 
 @contextmanager
 def socket_guard():
-    "Refuse, and remember, every connection, datagram and name lookup beyond this machine; yields the list of attempts."
+    """Refuse, and remember, every connection, datagram and name lookup beyond this machine; yields the list of
+    attempts. Raises `OutsideReached` at each, and at the end where there was one."""
     tried, kept = [], {}
     def refuse(host):
         host = host.decode(errors="replace") if isinstance(host, bytes) else str(host)

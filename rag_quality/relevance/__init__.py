@@ -25,21 +25,22 @@ class Logistic:
     weights: dict[str, float]      # feature -> weight; one that is not named counts nothing
 
     def probability(self, rows:np.ndarray, features:Sequence[str]) -> np.ndarray:
-        "P of each row."
+        "P of each of `rows`, (rows, features); `features` names the columns."
         z = self.bias + np.atleast_2d(rows) @ np.array([self.weights.get(f, 0.) for f in features])
         return 1/(1 + np.exp(-np.clip(z, -30, 30)))
 
 def fit_logistic(
-    rows: np.ndarray,
-    yes: Sequence[bool],
-    features: Sequence[str],
+    rows: np.ndarray,  # (rows, features)
+    yes: Sequence[bool],  # does each row answer?
+    features: Sequence[str],  # the names of the columns
     *,
     use: Sequence[str] = (),  # the features that may count; none: all
     counts: Sequence[float] | None = None,  # how much each row counts
     signs: Mapping[str, int] | None = None,  # feature -> 1: no weight below 0; -1: none above
-    ridge: float = 3e-3
+    ridge: float = 3e-3  # how much the squares of the standardised weights cost
 ) -> Logistic:
-    "Learn a `Logistic`, with a ridge on the standardised weights."
+    """Learn a `Logistic`, with a ridge on the standardised weights. Raises `ConfigError` where all rows answer, or
+    none, or their numbers differ."""
     from scipy.optimize import minimize
     yes = np.asarray(yes, bool)
     rows = np.asarray(rows, float)
@@ -94,11 +95,13 @@ class RelevanceScorer:
     "Calibrated probability that a passage, or a context as a whole, answers a query."
     def __init__(
         self,
-        passages: "Iterable[Passage|str]|CollectionWords|None" = None,  # the collection; None: word weights of Korean at large
-        encoder: str = "kiwi",
+        # the collection, for how rare its words are; None: word weights of Korean at large
+        passages: "Iterable[Passage|str]|CollectionWords|None" = None,
+        encoder: str = "kiwi",  # the one that the calibration was made with
         *,
-        config=None
-    ):  # config: see `_relevance_models`
+        config=None  # the calibration, or a file of it: see `_relevance_models`; None: the packaged one
+    ):
+        "`passages`: the collection. Raises `ConfigError` for another `encoder` or a passage that is none."
         if encoder != "kiwi":
             raise ConfigError(f"encoder={encoder!r}: 관련도의 보정은 'kiwi'에만 있습니다.")
         known = passages if isinstance(passages, CollectionWords) or passages is None else CollectionWords(passages)
@@ -107,7 +110,8 @@ class RelevanceScorer:
         )
 
     def without(self, doc_ids:Iterable[str]) -> "RelevanceScorer":
-        "The scorer of the same collection less some passages."
+        """The scorer of the same collection less the passages of `doc_ids`. Raises `ConfigError` where it has no
+        collection."""
         if self.collection is None:
             raise ConfigError("규정집 없이 만든 채점기에서는 조문을 뺄 수 없습니다. RelevanceScorer(passages)로 만드세요.")
         left = object.__new__(RelevanceScorer)
@@ -115,9 +119,13 @@ class RelevanceScorer:
         return left
 
     def evidence(
-        self, query:str, passages:Sequence["str|Passage"], *, also:str|None=None
+        self,
+        query:str,                            # as it was asked; its first 2,000 characters are read
+        passages:Sequence["str|Passage"], *,  # what was found
+        also:str|None=None                    # a rewriting whose words are looked for instead of those of `query`
     ) -> tuple[Words, np.ndarray, list[PassageEvidence]]:
-        "(the words looked for, their weights, the evidence of each passage)."
+        """(the words looked for, their weights, the evidence of each passage). Raises `ConfigError` where `query` is no
+        text or `passages` no list."""
         if not isinstance(query, str):
             raise ConfigError(f"질의는 글(str)이어야 하는데 {type(query).__name__}입니다.")
         if isinstance(passages, (str, Passage)):
@@ -130,15 +138,16 @@ class RelevanceScorer:
         return q, weights, [passage_evidence(query, q, weights, p) for p in passages]
 
     def score(self, query:str, passage:"str|Passage", *, also:str|None=None) -> float:
-        "P(the passage answers the query)."
+        "P(`passage` answers `query`), 0..1; `also` as in `evidence`."
         return self.score_many(query, [passage], also=also)[0]
 
     def score_many(self, query:str, passages:Sequence["str|Passage"], *, also:str|None=None) -> list[float]:
-        "`score` of each passage, in order."
+        "`score` of each of `passages` for `query`, in order; `also` as in `evidence`."
         return _passage_scores(self, query, self.evidence(query, passages, also=also)[2])
 
     def score_context(self, query:str, passages:Sequence["str|Passage"], *, also:str|None=None) -> ContextRelevance:
-        "P(the context as a whole answers the query), the scores of its passages, and why."
+        """P(the context of `passages` as a whole answers `query`), the scores of its passages, and why; `also` as in
+        `evidence`."""
         return _context_score(self, query, passages, *self.evidence(query, passages, also=also))
 
 # %% ../../nbs/09_relevance.ipynb #db55a815

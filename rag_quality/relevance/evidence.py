@@ -79,10 +79,10 @@ def _held(text:str) -> frozenset[str]:
     return frozenset(k for k, (_, b) in _TABLE.items() if b.search(text))
 
 def asked(query:str) -> frozenset[str]:
-    "Which kinds of thing a query asks for."
+    "Which kinds of thing a `query` asks for: keys of `ASPECTS`."
     return _asked(query[:2000])
 def held(text:str) -> frozenset[str]:
-    "Which kinds of thing a text says."
+    "Which kinds of thing a `text` says: keys of `ASPECTS`."
     return _held(text[:6000])
 
 # %% ../../nbs/relevance/00_evidence.ipynb #c0b790fe
@@ -139,8 +139,8 @@ def _phrase(q:Words, p:Words, weights:np.ndarray) -> float:
         np.array([x in near for x in zip(q.forms, q.forms[1:])], float), np.minimum(weights[:-1], weights[1:]) + 1e-6)
 
 def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passage") -> PassageEvidence:
-    """The evidence of one passage; `q` and `weights`: the words looked for, `query`: what is asked. One with a table is
-    read as it is and row by row, and the stronger counts."""
+    """The evidence of one `passage`; `q` and `weights`: the words looked for, `query`: what is asked. One with a table
+    is read as it is and row by row, and the stronger counts."""
     title, body = title_and_body(passage)
     plain = _evidence(query, q, weights, title, body)
     return plain if "|" not in body else max(
@@ -190,7 +190,8 @@ CONTEXT_FEATURES = ("bm25", "gap", "cover", "exact", "article", "regulation", "l
 DEPTH, REST, NEAR = 5, .6, .9
 
 def context_evidence(found:Sequence[PassageEvidence], weights:np.ndarray, absent:float=0.) -> np.ndarray:
-    "One number a feature of `CONTEXT_FEATURES`, from the five passages with the strongest `bm25`."
+    """One number a feature of `CONTEXT_FEATURES`, from the five passages of `found` with the strongest `bm25`;
+    `weights`: of the query's words; `absent`: what `absent_share` gives."""
     if not found:
         return np.array([0]*6 + [1, absent, min(len(weights), 20)/10], float)
     found = sorted(found, key=lambda e: -e["bm25"])[:DEPTH]
@@ -210,5 +211,5 @@ def context_evidence(found:Sequence[PassageEvidence], weights:np.ndarray, absent
     )
 
 def absent_share(collection:CollectionWords, q:Words) -> float:
-    "The share of the query's weight that is on words which no passage of the collection has."
+    "The share, 0..1, of the weight of the query's words `q` that is on words which no passage of `collection` has."
     return _share(collection.count(q.forms) <= 0, collection.weights(q.forms)) if len(q) else 0.

@@ -26,7 +26,8 @@ from ..encoders.kiwi import analyze_corpus
 _LONGEST = 6000
 
 def title_and_body(passage:"str|Passage") -> tuple[str, str]:
-    "The heading and the body of a passage, or of a string that may begin with a heading."
+    """The heading and the body of a `passage`, or of a string that may begin with a heading. Raises `ConfigError` for
+    anything else."""
     if isinstance(passage, Passage):
         return nfc(passage.title[:300]), nfc(passage.text[:_LONGEST])
     if not isinstance(passage, str):
@@ -86,20 +87,22 @@ _passage_words = lru_cache(maxsize=2048)(lambda text: _read(text, False))
 _query_words = lru_cache(maxsize=1024)(lambda text: _read(text, True))
 
 def words_of(text:str, *, query:bool=False) -> Words:
-    """The content words of a text (its first 6,000 characters); a query (2,000) is read as one. What was read is
-    remembered."""
+    """The content words of `text` (its first 6,000 characters); with `query` it (2,000) is read as one. What was read
+    is remembered. Raises `ConfigError` where it is no text."""
     if not isinstance(text, str):
         raise ConfigError(f"글(str)을 주세요: {text!r:.40}")
     return _query_words(nfc(text[:2000])) if query else _passage_words(nfc(text[:_LONGEST]))
 
 # %% ../../nbs/relevance/01_words.ipynb #70d5c49c
 def plain_weights(words:Words) -> np.ndarray:
-    "How rare each word is in Korean at large, 0..1."
+    "How rare each of `words` is in Korean at large, 0..1: (words,)."
     return np.asarray(_encoder().weights(words.ids), float) if len(words) else np.zeros(0)
 
 class CollectionWords:
     "In how many passages of a collection each word stands."
     def __init__(self, passages:Iterable[Passage], *, cache:bool=True):
+        """`passages`: the collection; with `cache` its analysis may be kept on disk. Raises `ConfigError` for a passage
+        that is none."""
         passages = list(passages)
         if bad := [p for p in passages if not isinstance(p, (str, Passage))]:
             raise ConfigError(f"조문은 글(str)이나 Passage여야 하는데 {type(bad[0]).__name__}입니다.")
@@ -113,7 +116,7 @@ class CollectionWords:
         self._words = {p.doc_id: pairs[a:b, 1] for p, a, b in zip(passages, cuts, cuts[1:]) if isinstance(p, Passage)}
 
     def without(self, doc_ids:Iterable[str]) -> "CollectionWords":
-        "The same collection less some passages."
+        "The same collection less the passages of `doc_ids`. Raises `ConfigError` for one that is not there."
         left = copy.copy(self)
         left.df = self.df.copy()
         doc_ids = list(doc_ids)
@@ -125,10 +128,10 @@ class CollectionWords:
         return left
 
     def count(self, forms:Sequence[str]) -> np.ndarray:
-        "The number of passages with each word."
+        "The number of passages with each of `forms`: (forms,)."
         return np.array([self.df[self._at[f]] if f in self._at else 0. for f in forms])
     def weights(self, forms:Sequence[str]) -> np.ndarray:
-        "How rare each word is, 0..1; 1: in no passage."
+        "How rare each of `forms` is, 0..1: (forms,); 1: in no passage."
         n = self.count(forms)
         return np.log(1 + (self.n - n + .5)/(n + .5)) / math.log(1 + (self.n + .5)/.5)
 

@@ -25,13 +25,17 @@ from ..encoders.kiwi import corpus_key, corpus_tokens, pack_words, unpack_words
 class Retriever(Protocol):
     "What finds passages: `search` for one query, `search_many` for a run."
     def search(self, query, k:int=10) -> list[tuple[str, float]]:
+        "The `k` best (doc_id, score) for a `query`, best first."
         ...
     def search_many(self, queries, k:int=10) -> Run:
+        "A run: query_id -> the `k` best of each of `queries`."
         ...
 
-def top_hits(scores:np.ndarray, doc_ids:Sequence[str], k:int, *, positive:bool=True  # leave out scores of 0 and below
+def top_hits(scores:np.ndarray, doc_ids:Sequence[str], k:int, *,
+             positive:bool=True  # leave out scores of 0 and below
             ) -> list[tuple[str, float]]:
-    "The `k` best (doc_id, score), best first; equal scores in the order of the collection."
+    """The `k` best (doc_id, score), best first; equal scores in the order of the collection. `scores`: one number for
+    each of `doc_ids`."""
     k = check_k(k)
     at = np.flatnonzero(scores > 0) if positive else np.arange(len(scores))
     if len(at) > k:
@@ -41,11 +45,11 @@ def top_hits(scores:np.ndarray, doc_ids:Sequence[str], k:int, *, positive:bool=T
     return [(doc_ids[i], float(scores[i])) for i in at]
 
 def query_items(queries:"Iterable[Query]|Mapping[str, object]") -> list[tuple[str, object]]:
-    "(query_id, what to search for) of `Query` objects or of a dict."
+    "(query_id, what to search for) of `queries`: `Query` objects, or a dict by query_id."
     return list(queries.items()) if isinstance(queries, Mapping) else [(q.query_id, q.text) for q in queries]
 
 def unique_ids(passages:Sequence[Passage]) -> list[str]:
-    "The doc_ids, in order, or the `DataError` that one stands twice."
+    "The doc_ids of `passages`, in order. Raises `DataError` where one stands twice."
     ids = [p.doc_id for p in passages]
     if len(set(ids)) == len(ids):
         return ids
@@ -115,8 +119,13 @@ def _restore(saved:Mapping|None, n_docs:int):
     except (TypeError, KeyError, IndexError, AttributeError, UnicodeDecodeError):
         return None
 
-def cached_matrix(texts:Sequence[str], tokenizer:Callable[[str], list[str]], k1:float, b:float, *, cache:bool=True):
-    "`_bm25_matrix` of texts, from the disk where it was kept there."
+def cached_matrix(texts:Sequence[str],                    # a text a passage
+                  tokenizer:Callable[[str], list[str]],   # text -> its words
+                  k1:float, b:float, *,                   # as `BM25Index` takes them
+                  cache:bool=True                         # may tokens and matrix be read from and kept on the disk
+                 ):
+    """`_bm25_matrix` of texts, from the disk where it was kept there: (word -> column, sparse passages x words), with
+    `k1` and `b` of BM25."""
     key = _matrix_key(texts, tokenizer, k1, b) if cache else ""
     if key and (found := _restore(cache_load("bm25", key), len(texts))):
         return found
@@ -135,13 +144,14 @@ class BM25Index:
     "BM25 (Lucene's form, by bm25s) over the tokens of title and text."
     def __init__(
         self,
-        passages: Iterable[Passage],
+        passages: Iterable[Passage],  # the collection
         tokenizer: Callable[[str], list[str]] | None = None,  # None: `KiwiTokenizer()`
         *,
-        k1: float = 0.9,
-        b: float = 0.4,
-        cache: bool = True
+        k1: float = 0.9,  # 0 or more: the higher, the longer a repeated word goes on adding to the score
+        b: float = 0.4,  # 0..1: how much a long passage is held back
+        cache: bool = True  # may tokens and matrix be read from and kept on the disk
     ):
+        "Raises `ConfigError` where `k1` or `b` is out of range; `DataError` where a doc_id stands twice."
         if not k1 >= 0 or not 0 <= b <= 1:
             raise ConfigError(f"k1={k1}, b={b}: k1은 0 이상, b는 0에서 1 사이여야 합니다.")
         passages = list(passages)
@@ -151,7 +161,8 @@ class BM25Index:
         self.idf = np.log(1 + (len(passages) - n + 0.5) / (n + 0.5))
 
     def scores(self, query:TermQuery) -> np.ndarray:
-        "The score of every passage, in the order of `doc_ids`."
+        """The score of every passage, in the order of `doc_ids`, for a `query`: a text, its tokens, {token: weight}, or
+        tokens and groups {token: weight} of which the best one counts."""
         terms, out = self.tokenizer(query) if isinstance(query, str) else query, np.zeros(len(self.doc_ids))
         if not isinstance(terms, Mapping):
             terms = list(terms)      # it is read twice
@@ -166,19 +177,19 @@ class BM25Index:
         return out
 
     def coverage(self, query:str|Iterable[str]) -> float:
-        """How much of the query's idf its best passage holds, in 0..1: low where the collection does not use the
-        query's words."""
+        """How much of the idf of the `query`'s words its best passage holds, in 0..1: low where the collection does not
+        use the words of `query`."""
         tokens = self.tokenizer(query) if isinstance(query, str) else list(query)
         rarest = np.log(1 + (len(self.doc_ids) + 0.5) / 0.5)  # the idf of a word that no passage has
         total = sum(self.idf[self.vocab[t]] if t in self.vocab else rarest for t in tokens)
         return float(self.scores(tokens).max() / total) if total and len(self.doc_ids) else 0.0
 
     def search(self, query:TermQuery, k:int=10) -> list[tuple[str, float]]:
-        "The `k` best (doc_id, score); fewer where fewer passages share a word with the query."
+        "The `k` best (doc_id, score) for a `query`; fewer where fewer passages share a word with it."
         return top_hits(self.scores(query), self.doc_ids, k)
 
     def search_many(self, queries:"Iterable[Query]|Mapping[str, TermQuery]", k:int=10) -> Run:
-        "A run over many queries."
+        "A run: query_id -> the `k` best {doc_id: score} of each of `queries`."
         return {qid: dict(self.search(q, k)) for qid, q in query_items(queries)}
 
 # %% ../../nbs/04_retrieval.ipynb #d161e296
@@ -186,7 +197,8 @@ DenseIndex = VectorIndex     # the name by which the design knows it
 
 # %% ../../nbs/04_retrieval.ipynb #18b12c1c
 def encode_corpus(encoder:Encoder, texts:Sequence[str], *, cache:bool=False) -> np.ndarray:
-    "The vectors of a collection's texts: by `encoder.encode_corpus` where it has one, else by `encode`."
+    """The vectors of a collection's `texts`, (texts, dim) in float32: by the method of this name where `encoder` has
+    one (with `cache` it may keep the analysis on the disk), else by its `encode`."""
     own = getattr(encoder, "encode_corpus", None)
     return np.asarray(own(texts, cache=cache) if own else encoder.encode(texts), np.float32)
 
@@ -203,13 +215,13 @@ class VectorStore:
     "Passages, their embeddings (cached by content) and a `DenseIndex` over them."
     def __init__(
         self,
-        passages: Iterable[Passage],
-        encoder: "str|Encoder" = "kiwi",
+        passages: Iterable[Passage],  # the collection; no doc_id twice
+        encoder: "str|Encoder" = "kiwi",  # a name that `load_encoder` knows, or what encodes texts
         *,
-        cache: bool = True,
-        device: str = "auto",  # where an encoder given by name runs and where vectors are searched: "auto", "cpu", "cuda", "cuda:N", "mps"
-        **index
-    ):  # what else `VectorIndex` takes: engine, kind, float16 ...
+        cache: bool = True,  # may vectors be read from and kept on the disk, where the encoder has a fingerprint
+        device: str = "auto",  # of the search, and of an encoder given by name: auto, cpu, cuda, cuda:N, mps
+        **index  # what else `VectorIndex` takes: engine, kind, float16 ...
+    ):
         passages = list(passages)
         _index_settings(index.get("kind", "flat"), 2, 2)              # what is wrong with it is told before the work
         self.doc_ids, self.encoder = unique_ids(passages), load_encoder(encoder, device=device)
@@ -231,19 +243,21 @@ class VectorStore:
         return len(self.passages)
 
     def scores(self, query_text:str) -> np.ndarray:
-        "The similarity of every passage, in the order of `doc_ids`; all 0 for a text that says nothing."
+        """The similarity of every passage to `query_text`, in the order of `doc_ids`; all 0 for a text that says
+        nothing."""
         return self.index.scores(self.encoder.encode([query_text])[0])
 
     def search_by_embedding(self, query_embedding:np.ndarray, k:int=5) -> list[tuple[str, float]]:
-        "The `k` passages nearest to an embedding made elsewhere (a hypothetical answer, a mean of several)."
+        """The `k` nearest (doc_id, similarity) to a `query_embedding`, (dim,), made elsewhere (a hypothetical answer, a
+        mean of several)."""
         return self.index.search(query_embedding, k)
 
     def search(self, query_text:str, k:int=5) -> list[tuple[str, float]]:
-        "The `k` passages nearest to a text."
+        "The `k` nearest (doc_id, similarity) to a `query_text`, best first."
         return self.search_by_embedding(self.encoder.encode([query_text])[0], k)
 
     def search_many(self, queries:"Iterable[Query]|Mapping[str, str]", k:int=10) -> Run:
-        "A run over many queries, encoded together."
+        "A run: query_id -> the `k` nearest {doc_id: similarity} of each of `queries`, encoded together."
         items = query_items(queries)
         vectors = self.encoder.encode([q for _, q in items]) if items else []
         return {qid: dict(self.search_by_embedding(v, k)) for (qid, _), v in zip(items, vectors)}

@@ -38,7 +38,7 @@ def _merge_top(
     return sorted_scores[:, :k], np.take_along_axis(rows, best[:, :k], 1)
 
 def blocks(n:int, size:int) -> Iterator[slice]:
-    "0..n in slices of `size`."
+    "0..`n` in slices of `size`; the last one may be shorter."
     return (slice(a, min(a + size, n)) for a in range(0, n, size))
 
 # %% ../../nbs/retrieval/00_exact.ipynb #093f70db
@@ -159,17 +159,17 @@ def _all_rows(vectors, queries, k, slack, pool):
     return tuple(np.concatenate(x) for x in zip(*found))
 
 def exact_top(
-    vectors: np.ndarray,
-    queries: np.ndarray,
+    vectors: np.ndarray,  # (n, dim), in float32 or float16
+    queries: np.ndarray,  # (queries, dim), in float32
     k: int,
     *,
     candidates=None,  # (queries, m) -> (scores, rows); None: numpy's
     largest: float = 1.0,  # the greatest length of a vector
-    spare: int = _SPARE,
+    spare: int = _SPARE,  # candidates beyond k; more are taken for a query where these do not settle it
     table: int = 2**22  # scores that may stand in memory at a time
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The `k` best (scores, rows) of each query, exactly: equal to six places is equal, and then the lower row comes
-    first."""
+    """The `k` best (scores, rows) of each query by inner product, exactly: equal to six places is equal, and then the
+    lower row comes first. Both are (queries, min(`k`, n)), best first."""
     n = len(vectors)
     k = min(k, n)
     m = min(n, k + spare)

@@ -47,7 +47,8 @@ def _code_bits(n:int) -> int:
     return min(8, max(1, n.bit_length() - 1))
 
 def index_memory(kind:str, n:int, dim:int, *, float16:bool=False, **settings) -> int:
-    "Bytes that an index over `n` vectors takes: what is stored, without what building it needs."
+    """Bytes that an index of a `kind` (one of KINDS) over `n` vectors of `dim` numbers takes: what is stored (a flat
+    one in two bytes a number with `float16`), without what building it needs."""
     s = _index_settings(kind, n, dim, **settings)
     return {
         "flat": n * dim * (2 if float16 else 4), "fp16": 2 * n * dim, "int8": n * dim + 8 * dim,
@@ -66,7 +67,8 @@ def _load_faiss():
         return None
 
 def pick_device(device:str="auto") -> tuple[int, str]:
-    "How many GPUs to use (0: the CPU) and, where a wanted one is missing, why."
+    """How many GPUs to use (0: the CPU) and, where the wanted `device` is missing, why in Korean. Raises `ConfigError`
+    where it is none of DEVICES."""
     if device not in DEVICES:
         raise ConfigError(f"device={device!r}: {', '.join(DEVICES)} 가운데 하나를 주세요.")
     if device == "cpu":
@@ -194,10 +196,17 @@ def _as_queries(queries:np.ndarray, dim:int, *, float16:bool=False) -> np.ndarra
 # %% ../../nbs/retrieval/01_faiss.ipynb #cf7e2b25
 class VectorIndex:
     "Search by inner product over many vectors: exact or approximate, CPU or GPU."
-    def __init__(self, vectors:np.ndarray, doc_ids:Sequence[str]|None=None, *, kind:str="flat", device:str="auto",
+    def __init__(self, vectors:np.ndarray,               # (n, dim); those on disk (a memmap) stay there
+                 doc_ids:Sequence[str]|None=None, *,     # a name a vector; None: the number of its row
+                 kind:str="flat",        # one of KINDS; "flat" is exact
+                 device:str="auto",      # one of DEVICES; another kind than "flat" is searched on the CPU
                  engine:str="auto",      # for exact search on the CPU: "numpy" (auto) or "faiss"
                  float16:bool=False,     # flat only: vectors and queries count as rounded to float16
-                 gpu_rows:int=0, seed:int=0, **settings):   # vectors that one GPU may hold at a time; 0: all
+                 gpu_rows:int=0,         # vectors that one GPU may hold at a time; 0: all
+                 seed:int=0,             # of what "ivf" and "pq" learn
+                 **settings):            # of the kind: M, ef_construction, ef_search; nlist, nprobe; m
+        """Raises `ConfigError` where arguments do not fit; `DataError` for a NaN; `MissingExtra` where `engine` asks
+        for a FAISS that is not there."""
         if engine not in ENGINES:
             raise ConfigError(f"engine={engine!r}: {', '.join(ENGINES)} 가운데 하나를 주세요.")
         if float16 and kind != "flat":
@@ -234,7 +243,8 @@ class VectorIndex:
             **({} if self.exact else self.settings))
 
     def search_batch(self, queries:np.ndarray, k:int=10) -> tuple[np.ndarray, np.ndarray]:
-        "(scores, rows), a line a query, best first; row -1 where there is nothing."
+        """(scores, rows) of `queries`, (queries, dim): a line a query with its `k` best, best first; row -1 where there
+        is nothing."""
         n, q, k = len(self), _as_queries(
             queries, self.vectors.shape[1], float16=self.float16), min(check_k(k), len(self))
         if self.exact:
@@ -248,10 +258,10 @@ class VectorIndex:
         return scores, rows
 
     def scores(self, embedding:np.ndarray) -> np.ndarray:
-        "The inner product with every vector, in their order, to six places; on the CPU."
+        "The inner product of an `embedding`, (dim,), with every vector, in their order, to six places; on the CPU."
         return _all_scores(self.vectors, _as_queries(np.ravel(embedding), self.vectors.shape[1], float16=self.float16)[0])
 
     def search(self, embedding:np.ndarray, k:int=10) -> list[tuple[str, float]]:
-        "The `k` best (doc_id, inner product) for one embedding; a zero embedding finds nothing."
+        "The `k` best (doc_id, inner product) for one `embedding`, (dim,); a zero embedding finds nothing."
         scores, rows = (x[0] for x in self.search_batch(np.ravel(embedding), k))
         return [(str(i) if self.doc_ids is None else self.doc_ids[i], float(s)) for s, i in zip(scores, rows) if i >= 0]

@@ -19,9 +19,11 @@ from . import Retriever, check_k, query_items, top_hits
 # %% ../../nbs/retrieval/02_fusion.ipynb #daeaf6d2
 NORMALIZATIONS = ("minmax", "max", "none")
 
-def normalize_array(scores:np.ndarray, method:str="minmax"   # one of NORMALIZATIONS
+def normalize_array(scores:np.ndarray,
+                    method:str="minmax"   # one of NORMALIZATIONS: to 0..1 from the least, from 0, or as they are
                    ) -> np.ndarray:
-    "The scores of one query on a common scale; equal scores are all 1 where they are above 0, else 0."
+    """The `scores` of one query on a common scale; equal scores are all 1 where they are above 0, else 0. Raises
+    `DataError` for a score that is not finite, `ConfigError` for another method."""
     if method not in NORMALIZATIONS:
         raise ConfigError(f"normalization={method!r}: {', '.join(NORMALIZATIONS)} 가운데 하나를 주세요.")
     if not np.isfinite(scores).all():
@@ -32,14 +34,14 @@ def normalize_array(scores:np.ndarray, method:str="minmax"   # one of NORMALIZAT
     return (scores - low) / (high - low) if high > low else np.full(len(scores), float(high > 0))
 
 def normalize(scores:Mapping[str, float], method:str="minmax") -> dict[str, float]:
-    "`normalize_array` for a result: doc_id -> score."
+    "`normalize_array` by `method` for a result, `scores` by doc_id. Raises `DataError` for a score that is not finite."
     if bad := [d for d, x in scores.items() if not math.isfinite(x)]:
         raise DataError(f"조문 {bad[0]!r}의 점수가 {scores[bad[0]]}입니다. 유한한 수여야 합니다.")
     return dict(zip(scores, normalize_array(np.array(list(scores.values()), float), method).tolist()))
 
 # %% ../../nbs/retrieval/02_fusion.ipynb #b59d34e7
 def check_weights(weights:Sequence[float], n:int) -> tuple[float, ...]:
-    "The weights scaled to sum 1, or the `ConfigError` that says what is wrong with them."
+    "The `weights` scaled to sum 1; `ConfigError` where they are not `n`, not 0 or more, or all 0."
     weights = tuple(map(float, weights))
     if len(weights) != n:
         raise ConfigError(f"가중치가 {len(weights)}개인데 합칠 결과는 {n}개입니다.")
@@ -52,9 +54,12 @@ def _ranked(scores:Mapping[str, float], k:int|None=None) -> dict[str, float]:
     return dict(sorted(scores.items(), key=lambda x: -x[1])[:k])    # stable: ties keep their order
 
 def fuse_scores(
-    results:Sequence[Mapping[str, float]], weights:Sequence[float], *, normalization:str="minmax", k:int|None=None
+    results:Sequence[Mapping[str, float]],   # doc_id -> score, of each retriever
+    weights:Sequence[float], *,              # one a result, 0 or more
+    normalization:str="minmax",              # one of NORMALIZATIONS
+    k:int|None=None                          # how many to keep; None: all
 ) -> dict[str, float]:
-    "The weighted sum of several results of one query; a passage that a result lacks counts 0 there."
+    "The weighted sum of several results of one query, best first; a passage that a result lacks counts 0 there."
     out: dict[str, float] = {}
     for scores, w in zip(results, check_weights(weights, len(results))):
         if w:
@@ -63,13 +68,14 @@ def fuse_scores(
     return _ranked(out, k)
 
 def fuse(
-    runs: Sequence[Run],
-    weights: Sequence[float],
+    runs: Sequence[Run],  # query_id -> doc_id -> score, of each retriever
+    weights: Sequence[float],  # one a run, 0 or more
     *,
-    normalization: str = "minmax",
+    normalization: str = "minmax",  # one of NORMALIZATIONS
     k: int | None = None  # how many to keep a query
 ) -> Run:
-    "Convex combination of runs: each normalised query by query, then summed with weights."
+    """Convex combination of runs: each normalised query by query, then summed with weights. Raises `DataError` for a
+    score that is not finite, with the query's name."""
     ids, out = dict.fromkeys(q for run in runs for q in run), {}
     for q in ids:
         try:
@@ -78,9 +84,11 @@ def fuse(
             raise DataError(f"질의 {q!r}: {e}") from None
     return out
 
-def rrf(runs:Sequence[Run], *, k:int=60   # the constant of the formula, not a depth
+def rrf(runs:Sequence[Run], *,
+        k:int=60   # the constant of the formula, not a depth; 0 or more
        ) -> Run:
-    "Reciprocal rank fusion: the sum of 1 / (k + rank)."
+    """Reciprocal rank fusion of `runs` (Cormack et al. 2009): the sum of 1 / (k + rank), by query and passage. Raises
+    `ConfigError` where `k` is negative or not finite."""
     if not k >= 0 or not math.isfinite(k):
         raise ConfigError(f"k={k!r}: 0 이상의 수를 주세요.")
     out: Run = {}
@@ -97,17 +105,17 @@ class HybridRetriever:
     "Two retrievers, fused with weights that may follow the query."
     def __init__(
         self,
-        bm25: Retriever,
-        vector: Retriever,
+        bm25: Retriever,  # the one that looks for words
+        vector: Retriever,  # the one that looks for meaning
         *,
-        weights_for: "Callable[[str], tuple[float, float]]|tuple[float, float]" = (
-            0.5,
-            0.5,
-        ),  # query text -> (bm25, vector)
+        # query text -> (bm25, vector), or the two for every query
+        weights_for: "Callable[[str], tuple[float, float]]|tuple[float, float]" = (0.5, 0.5),
         terms_for: "Callable[[str], object]|None" = None,  # query text -> what BM25 looks for; None: the text itself
-        normalization: str = "minmax",
-        depth: int | None = None
-    ):  # how many of each are fused; None: all that it holds, 1000 where it does not say
+        normalization: str = "minmax",  # one of NORMALIZATIONS
+        depth: int | None = None  # how many of each are fused; None: all that it holds, 1000 where it does not say
+    ):
+        """`weights_for` may be two fixed weights. Raises `ConfigError` where `depth`, the weights or the normalization
+        are not legal."""
         self.bm25, self.vector, self.normalization, self.depth = bm25, vector, normalization, depth
         if not callable(weights_for):
             weights_for = lambda query, fixed=check_weights(weights_for, 2): fixed
@@ -131,7 +139,7 @@ class HybridRetriever:
         asked: str | None = None,  # the query as it was asked, where `query` is a rewriting: the weights follow it
         weights=None  # (bm25, vector), where they are decided already
     ) -> list[tuple[str, float]]:
-        "The `k` best (doc_id, fused score)."
+        "The `k` best (doc_id, fused score) for a `query`, best first."
         k, terms = check_k(k), self.terms_for(query) if terms is None else terms
         weights = check_weights(self.weights_for(query if asked is None else asked) if weights is None else weights, 2)
         sides = [(r, q, w) for r, q, w in zip((self.bm25, self.vector), (terms, query), weights) if w]
@@ -147,21 +155,21 @@ class HybridRetriever:
     def search_many(
         self, queries:"Iterable[Query]|Mapping[str, str]", k:int=10, *, terms:Mapping[str, object]|None=None
     ) -> Run:
-        "A run over many queries; `terms` may give what BM25 looks for, by query_id."
+        "A run over many `queries`, the `k` best of each; `terms` may give what BM25 looks for, by query_id."
         return {q: dict(self.search(text, k, terms=(terms or {}).get(q))) for q, text in query_items(queries)}
 
 # %% ../../nbs/retrieval/02_fusion.ipynb #d326ad93
 def register_weights(
     register_of: Callable[[str], str],  # query text -> "colloquial" | "written"
-    coverage_of: Callable[[str], float] | None = None,
-    *,  # query text -> 0..1, e.g. `BM25Index.coverage`
+    coverage_of: Callable[[str], float] | None = None,  # query text -> 0..1, e.g. `BM25Index.coverage`
+    *,
     colloquial: tuple[float, float] | None = None,  # (bm25, vector); None, here and below: as configured
-    written: tuple[float, float] | None = None,
-    low: float | None = None,
-    high: float | None = None
+    written: tuple[float, float] | None = None,  # the same of a written query
+    low: float | None = None,  # coverage up to which a colloquial query has the weights `colloquial`
+    high: float | None = None  # coverage from which it has those of a written one; between them: in proportion
 ) -> Callable[[str], tuple[float, float]]:
     """A `weights_for`: a written query trusts words; a colloquial one the less, the less its words are found in the
-    collection."""
+    collection. Raises `ConfigError` where 0 <= low < high <= 1 does not hold, or for another register."""
     colloquial, written, low, high = retrieval_defaults(
         "weights", colloquial=colloquial, written=written, low=low, high=high)
     colloquial, written = check_weights(colloquial, 2), check_weights(written, 2)
@@ -200,7 +208,8 @@ class IndexedHybrid(HybridRetriever):
         return rows, s, exact, (min(float(exact(far[far >= 0]).min(initial=np.inf)), float(s.min())), float(s.max()))
 
     def search(self, query:str, k:int=10, *, terms=None, asked:str|None=None, weights=None) -> list[tuple[str, float]]:
-        "The `k` best (doc_id, fused score)."
+        """The `k` best (doc_id, fused score) for a `query`, best first; `terms`, `asked` and `weights` as
+        `HybridRetriever.search` takes them."""
         k, terms = check_k(k), self.terms_for(query) if terms is None else terms
         wb, wv = check_weights(self.weights_for(query if asked is None else asked) if weights is None else weights, 2)
         b = self.bm25.scores(terms) if wb else np.zeros(len(self.bm25.doc_ids))
@@ -221,5 +230,6 @@ class IndexedHybrid(HybridRetriever):
 def hybrid_of(
     bm25:BM25Index, store:VectorStore, *, weights_for:"Callable|tuple[float, float]"=(0.5, 0.5), **more
 ) -> HybridRetriever:
-    "The hybrid that fits the store: whole rows of scores where they are cheap, the index's best hits elsewhere."
+    """The hybrid of `bm25` and `store` that fits the store: whole rows of scores where they are cheap, the index's best
+    hits elsewhere; `weights_for` as `HybridRetriever` takes it."""
     return (HybridRetriever if store.index.whole else IndexedHybrid)(bm25, store, weights_for=weights_for, **more)

@@ -17,11 +17,13 @@ from ..encoders.kiwi import analyze_corpus
 # %% ../../nbs/retrieval/03_neighbours.ipynb #bfb8af29
 class MorphemeNeighbours:
     "For each word of a query, the words of a collection that are used like it, weighted by similarity."
-    def __init__(self, passages:Iterable[Passage], encoder:KiwiEncoder|None=None, *,  # None: `KiwiEncoder()`
+    def __init__(self, passages:Iterable[Passage],        # the collection whose words are the neighbours
+                 encoder:KiwiEncoder|None=None, *,        # None: `KiwiEncoder()`
                  floor:float|None=None,   # the similarity that counts as none; None, here and below: as configured
                  limit:int|None=None,     # how many neighbours a word may have
                  longest:int|None=None,   # a query of more different morphemes says enough by itself: no neighbours
-                 cache:bool=True):
+                 cache:bool=True):        # may the analysis of the collection be kept on the disk
+        "Raises `ConfigError` where `floor` is not in 0..1 (1 excluded) or `limit` is negative."
         floor, limit, longest = retrieval_defaults("neighbours", floor=floor, limit=limit, longest=longest)
         if not 0 <= floor < 1 or limit < 0:
             raise ConfigError(f"floor={floor}, limit={limit}: floor는 0 이상 1 미만, limit는 0 이상이어야 합니다.")
@@ -51,8 +53,8 @@ class MorphemeNeighbours:
         return groups
 
     def expand(self, query:str) -> list[dict[str, float]]:
-        """One group a content morpheme, in order: itself with weight 1 and its neighbours with less. `BM25Index` takes
-        it as it is."""
+        """One group {word: weight 0..1} a content morpheme of `query`, in order: itself with weight 1 and its
+        neighbours with less. `BM25Index` takes it as it is."""
         table = analyze_corpus([query], cache=False)
         counts = self.encoder.counts(table)
         keys = {i: (table.forms[i], int(table.kiwi_ids[i])) for i in np.flatnonzero(counts)}
