@@ -35,8 +35,8 @@ LEAST_QUERIES, LEAST_TURNS = 3, 3
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    "What a session will do."
-    personas: tuple[str, ...]
+    "What a session will do. Raises `ConfigError` for fewer than `LEAST_QUERIES` queries or `LEAST_TURNS` turns."
+    personas: tuple[str, ...]   # ids
     queries: int                # a persona
     turns: int                  # a dialogue; one dialogue a persona
     seed: int = 0
@@ -53,7 +53,8 @@ class Plan:
         return len(self.personas)*(self.queries + self.turns)
 
     def config(self, collection, target, method:str) -> dict:
-        "What a session's name is made of: nothing of the clock or the machine."
+        """What a session's name is made of: `collection` by name, hash and size, `target` by name and kind, `method`
+        ('rules' or 'llm:<model>') as it stands; nothing of the clock or the machine."""
         return {
             "version": __version__,
             "collection": {"name": collection.name, "hash": collection.hash, "n_passages": len(collection.passages)},
@@ -63,7 +64,8 @@ class Plan:
 
 # %% ../../nbs/20_persona.ipynb #720bac4a
 def dialogue_queries(queries:Sequence[PersonaQuery]) -> list[PersonaQuery]:
-    "The question that each persona's dialogue begins with: its first answerable one that is not easy."
+    """The question that each persona's dialogue begins with: of its `queries` the first answerable one that is not
+    easy; one a persona, in their order, with the ids 's-<persona>-<id of the query>'."""
     out = {}
     for q in sorted(queries, key=lambda q: (not q.answerable, q.difficulty == "easy", q.difficulty == "hard")):
         out.setdefault(q.persona, q)
@@ -154,24 +156,25 @@ def _opened(folder:Path, config:dict, resume:bool) -> SessionStore:
     return store
 
 def run_session(
-    collection,
+    collection,  # a Collection: what is asked about, and what answers are checked against
     *,
     target=None,  # None: our own pipeline; else anything with `answer(query, history)`
     personas: Iterable[str] | None = None,  # ids or Korean names; None: all ten
-    queries: int = 6,
-    turns: int = 5,
-    seed: int = 0,
-    llm=None,
-    avoid: str | Path | None = None,  # a folder of earlier sessions
-    out: str | Path | None = None,
-    root: str | Path = _ROOT,
-    resume: bool = False,
-    timeout_s: float = 30.0,
-    retries: int = 2,
-    concurrency: int = 4,
-    components: bool = True
+    queries: int = 6,  # a persona, at least 3
+    turns: int = 5,  # of the one dialogue a persona, at least 3
+    seed: int = 0,  # the same seed asks the same questions
+    llm=None,  # an LLMService: words questions, judges beside the rules and, without `target`, answers; None: rules
+    avoid: str | Path | None = None,  # a folder of earlier sessions, whose questions are not asked again
+    out: str | Path | None = None,  # the session's folder; None: its id under `root`
+    root: str | Path = _ROOT,  # the folder of all sessions; the last plan is written beside it
+    resume: bool = False,  # go on with the session of this configuration
+    timeout_s: float = 30.0,  # seconds for a question, its retries among them
+    retries: int = 2,  # of a question whose fault can pass
+    concurrency: int = 4,  # questions at a time, where the target is asked over HTTP
+    components: bool = True  # measure what each component of our own pipeline contributes
 ) -> Path:
-    "A whole session; its folder. Whatever stops it, what was asked stays, and `resume=True` goes on."
+    """A whole session; its folder. Whatever stops it, what was asked stays, and `resume=True` goes on. Raises
+    `ConfigError` for an unknown persona, too few queries or turns, and to resume with another configuration."""
     people = PersonaGenerator().generate(list(personas) if personas else None)
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
     options = dict(turns=turns, seed=seed, timeout_s=timeout_s, retries=retries)
@@ -230,8 +233,8 @@ from ..weights import HybridWeightOptimizer
 
 # %% ../../nbs/20_persona.ipynb #403ff0bb
 def pipelines_of(parts:Parts) -> Callable[[Path], OwnPipeline]:
-    """A function: folder of configuration -> our pipeline with the dictionary and the weights that it has (else the
-    packaged ones)."""
+    """A function: folder of configuration -> our pipeline, of these `parts`, with the dictionary and the weights that
+    the folder has (else the packaged ones)."""
     def make(folder:Path) -> OwnPipeline:
         weights = HybridWeightOptimizer(config=config_file("weights", folder), coverage_of=parts.coverage)
         return OwnPipeline(parts.configured(synonyms=Synonyms(config_file("synonyms", folder)), weights=weights))
@@ -239,7 +242,7 @@ def pipelines_of(parts:Parts) -> Callable[[Path], OwnPipeline]:
 
 # %% ../../nbs/20_persona.ipynb #0f282a3b
 def session_queries(folder:Path) -> list[PersonaQuery]:
-    "The questions of a session."
+    "The questions of the session in `folder`; raises `DataError` where it has none."
     found = [PersonaQuery.from_dict(r) for r in SessionStore(folder).rows("queries")]
     if not found:
         raise DataError(f"{Path(folder).name}: 질문이 없는 세션입니다. 먼저 'rag-quality test'를 끝까지 돌리세요.")
@@ -270,18 +273,19 @@ def _people_of(collection) -> list[PersonaQuery]:
     ]
 
 def improve_session(
-    folder: Path,
-    collection,
+    folder: Path,  # of the session
+    collection,  # the one that the session was run on
     *,
     apply: bool = False,
     rollback: bool = False,
-    config_dir: str | Path = "data/config",
-    out: str | Path = "data/output",
-    more: int = 20,
-    people: bool = True,  # questions made anew; whether those of the collection take part (and decide, where there are enough)
-    seed: int = 0
+    config_dir: str | Path = "data/config",  # the configuration to start from; with `apply`, the one that changes
+    out: str | Path = "data/output",  # takes improvement_plan.json and, with `apply`, the backups
+    more: int = 20,  # questions a persona made anew, of which the answerable count (3 or more); 0: none
+    people: bool = True,  # the collection's judged questions take part (and decide, where there are enough)
+    seed: int = 0  # of the new questions (seed + 1) and of the split into train and held-out
 ) -> str:
-    "What was tried, measured and kept, as Markdown; files change only with `apply` (or `rollback`)."
+    """What was tried, measured and kept, as Markdown; files change only with `apply` (or `rollback`). Raises
+    `ConfigError` where the session was run on another collection."""
     if rollback:
         n = ImprovementApplier(config_dir, out=out).rollback()
         return f"{Path(config_dir).as_posix()}의 파일 {n}개를 처음으로 되돌렸습니다." if n else "되돌릴 것이 없습니다."
@@ -328,8 +332,9 @@ def improve_session(
 
 # %% ../../nbs/20_persona.ipynb #6c5999f3
 def shapley_of(folder:Path, collection, *, seed:int=0, budget:int=64) -> str:
-    """Shapley values of the retrieval components on a session's questions, as Markdown; they are put into its
-    components.json, too."""
+    """Shapley values of the retrieval components on the questions of the session in `folder`, as Markdown; they are put
+    into its components.json, too. `collection`: the session's; `budget`: subsets of components that may be measured,
+    above which orders are drawn by `seed`. Raises `ConfigError` where the session tested another system than ours."""
     own, store = OwnPipeline(collection), SessionStore(folder)
     if (was := store.session)["target"]["kind"] != "own":
         raise ConfigError(

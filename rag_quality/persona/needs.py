@@ -95,15 +95,11 @@ class Article:
     "One article as it can be asked about: its passages, its matters, what it settles."
     __slots__ = "key doc_ids regulation title matters named scope said lone family pieces found text".split()
     def __init__(self, key:str, passages:Sequence[Passage]):
+        "`key`: its id among the articles; `passages`: its parts, in their order, of which the first tells its title."
         s = source_of(passages[0])
         family = passages[0].metadata.get("family")
         self.key, self.doc_ids, self.regulation, self.title, self.family = (
-            key,
-            [p.doc_id for p in passages],
-            s.regulation,
-            s.title,
-            family if isinstance(family, str) else "",
-        )
+            key, [p.doc_id for p in passages], s.regulation, s.title, family if isinstance(family, str) else "")
         self.pieces = tuple(x for p in passages for x in _pieces_of(p))
         self.text = "\n".join(x.whole for x in self.pieces)
         read = _read_title(s.title)
@@ -587,7 +583,8 @@ def _holds(word:str, text:str) -> bool:
     )
 
 def lay_words(askable:Askable, *, k:int=MOST_LAY) -> tuple[LayWord, ...]:
-    "Lay words for the words of a need, those from the nearest needs first; () where the bank has none near."
+    """Lay words for the words of the need `askable`, those from the nearest of the bank's needs first, of which `k` are
+    looked at; () where none is near."""
     text, found = " ".join([askable.formal, *askable.terms]), {}
     for i, near in _needs(askable.formal, k):
         need = shared_rewriter().needs[i]
@@ -630,7 +627,8 @@ def _made(holder:_Holder) -> tuple[Askable, ...]:
     return tuple(found.values())
 
 def askables(collection:Sequence[Passage]) -> tuple[Askable, ...]:
-    "What can be asked of a collection: of one article, of two, comparisons, and what it does not settle."
+    """What can be asked of a `collection` (or its passages): of one article, of two, comparisons, and what it does not
+    settle. Raises `ConfigError` where it is empty."""
     passages = getattr(collection, "passages", collection)
     if not passages:
         raise ConfigError("규정이 하나도 없습니다. 조문이 든 모음이나 Passage 목록을 주세요.")

@@ -71,9 +71,10 @@ def _persona(row:Mapping) -> Persona:
 
 # %% ../../nbs/persona/01_personas.ipynb #40228709
 class PersonaGenerator:
-    "The personas of a configuration, called by id or by Korean name."
+    "The personas of a configuration, called by id or by Korean name; raises `ConfigError` where it lists none."
     def __init__(self, config:Mapping|str|None=None   # a mapping, a path, or None: `personas` of the configuration
                 ):
+        "Reads and checks the personas; raises `ConfigError` where a value is missing or not legal."
         rows = load_config("personas", config).get("personas")
         if not isinstance(rows, list) or not rows:
             raise ConfigError('설정 personas에 personas 목록이 없습니다: {"personas": [{"id": "freshman", "name": "신입생", ...}]}')
@@ -81,7 +82,7 @@ class PersonaGenerator:
         self._by = {key.replace(" ", ""): p for p in reversed(self.personas) for key in (*p.aliases, p.name, p.id)}
 
     def find(self, name:str) -> Persona:
-        "By id, name or alias; spaces do not matter."
+        "The persona whose id, Korean name or alias is `name`; spaces do not matter. Raises `ConfigError` for another."
         got = self._by.get(nfc(name).replace(" ", "")) if isinstance(name, str) else None
         if got is None:
             raise ConfigError(
@@ -93,7 +94,7 @@ class PersonaGenerator:
 
     def generate(self, personas:"Iterable[str|Persona]|None"=None    # None: all
                 ) -> list[Persona]:
-        "The personas asked for, each once, in the order given."
+        "The personas asked for, each once, in the order given; raises `ConfigError` for an unknown one, or none."
         if personas is None:
             return list(self.personas)
         personas = personas.split(",") if isinstance(personas, str) else list(personas)
@@ -131,7 +132,7 @@ def _fields(cls, row:Mapping) -> dict:
 # %% ../../nbs/persona/01_personas.ipynb #49dc5663
 @dataclass(frozen=True, slots=True)
 class PersonaQuery:
-    "What one persona asks, with what a good answer has to rest on."
+    "What one persona asks, with what a good answer has to rest on. Raises `ConfigError`: no text, unknown difficulty."
     id: str                                  # 'q-freshman-01'
     text: str                                # as the persona types it
     formal: str                              # the same need in the regulations' words; stands alone
@@ -166,7 +167,7 @@ class PersonaQuery:
 
     @classmethod
     def from_dict(cls, row:Mapping) -> "PersonaQuery":
-        "From what `to_dict` gave."
+        "From `row`, which `to_dict` gave; `DataError` where a field is missing."
         got = _fields(cls, row)
         return cls(
             **{
@@ -185,8 +186,8 @@ _ERRORS = {
 
 @dataclass(frozen=True, slots=True)
 class TargetError:
-    "Why there is no answer."
-    kind: str          # a key of ERRORS
+    "Why there is no answer; raises `ConfigError` for an unknown kind."
+    kind: str          # a key of `_ERRORS`: timeout, unreachable, auth, ...
     message: str       # what was seen, without keys and passwords
 
     def __post_init__(self):
@@ -195,13 +196,13 @@ class TargetError:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    "One question and what came back: an answer or an error."
+    "One question and what came back: an answer or an error; raises `ConfigError` where it has both, or neither."
     id: str
     query: str
     answer: Answer|None
     error: TargetError|None = None
     attempts: int = 1                  # calls made, retries among them
-    elapsed_s: float = field(default=0.0, compare=False)
+    elapsed_s: float = field(default=0.0, compare=False)      # seconds, retries and waiting among them
 
     def __post_init__(self):
         if (self.answer is None) == (self.error is None):
@@ -218,7 +219,7 @@ class Exchange:
 
     @classmethod
     def from_dict(cls, row:Mapping) -> "Exchange":
-        "From what `to_dict` gave."
+        "From `row`, which `to_dict` gave."
         answer = None if row.get("answer") is None else Answer(
             row["answer"], row.get("confidence") or 0., tuple(row.get("citations", ())), tuple(row.get("contexts", ())),
             dict(row.get("metadata", {})))
@@ -251,7 +252,7 @@ class Turn:
 
     @classmethod
     def from_dict(cls, row:Mapping) -> "Turn":
-        "From what `to_dict` gave."
+        "From `row`, which `to_dict` gave."
         return cls(
             row["turn"], row["user"], row["follow_up"], row["standalone"], Exchange.from_dict(row),
             tuple(row.get("remembers", ())), row.get("intent", ""), dict(row.get("relevant", {})),
@@ -275,7 +276,7 @@ class Dialogue:
 
     @classmethod
     def from_rows(cls, rows, ended:str="") -> "Dialogue":
-        "From what `rows` gave."
+        "From what `rows` gave, in any order, and why it `ended` early; raises `DataError` where there is no row."
         rows = sorted(rows, key=lambda r: r["turn"])
         if not rows:
             raise DataError("대화에 차례가 없습니다.")

@@ -306,9 +306,11 @@ def _trigrams(text:str) -> frozenset[str]:
 class Seen:
     "Texts that were asked already, exactly or nearly."
     def __init__(self, texts:Iterable[str]=()):
+        "`texts`: those to begin with."
         self.by, self.rows = {}, []
         [self.add(t) for t in texts]
     def add(self, text:str):
+        "From now on `text`, or one near it, is in."
         g = _trigrams(text)
         self.rows.append(g)
         for x in g:
@@ -327,15 +329,17 @@ def _type(slot:Slot, a:Askable) -> str:
 
 class QueryGenerator:
     "Queries of personas, grounded in a collection."
-    def __init__(self, collection, *, llm=None):  # a Collection or passages; an LLMService, or anything with ask_json
+    def __init__(self, collection, *, llm=None):
+        """`collection`: a Collection or passages; `llm`: an LLMService, or anything with `ask_json`, that words the
+        queries (None: rules). Raises `ConfigError` for another `llm`."""
         if llm is not None and not hasattr(llm, "ask_json"):
             raise ConfigError(f"llm={llm!r:.60}: LLMService를 주세요. 예: LLMService('ollama_chat/qwen3:8b')")
         # wall: what raised for a need, which is then passed over
         self.needs, self.llm, self.wall = askables(collection), llm, Wall()
 
     def generate(self, persona:"Persona|str", n:int=6, *, seed:int=0, avoid:Iterable[str]=()) -> list[PersonaQuery]:
-        """`n` queries of a persona, fewer (with a log line) where the collection gives no more; the same seed gives the
-        same."""
+        """`n` (at least 3) queries of `persona` (a Persona, its id or Korean name), fewer (with a log line) where the
+        collection gives no more; none is, or nearly is, a text of `avoid`. The same `seed` gives the same."""
         p = _persona_of(persona)
         slots = _slots_of(p, n, seed)
         avoid = list(avoid)
@@ -403,7 +407,8 @@ class QueryGenerator:
     def generate_all(
         self, personas:"Iterable[Persona|str]|None"=None, n:int=6, seed:int=0, avoid:Iterable[str]=()
     ) -> list[PersonaQuery]:
-        "The queries of several personas (None: all ten), sorted by persona as they are given; none is asked twice."
+        """The queries of several `personas` (ids, names or Personas; None: all ten), `n` each, in the order of
+        the personas; none is asked twice, nor what `avoid` holds. The same `seed` gives the same."""
         people, seen, got = PersonaGenerator().generate(personas), list(avoid), {}
         for p in sorted(people, key=lambda p: p.id):
             got[p.id] = self.generate(p, n, seed=seed, avoid=seen)

@@ -29,7 +29,7 @@ _OFFER = re.compile(r"이런 질문에는 답할 수 있습니다|(?:다음|아�
 _CITED = re.compile(r"\s?\[[^\[\]\n]{2,60}\]")
 
 def bare(answer:str) -> str:
-    "An answer without its citations, the notice that it may not fit, and the questions that it offers instead."
+    "`answer` without its citations, the notice that it may not fit, and the questions that it offers instead."
     return _CITED.sub("", _OFFER.split(nfc(answer).replace(NOTICE_KO, " "))[0]).strip()
 
 @lru_cache(maxsize=4096)
@@ -74,7 +74,7 @@ def _corrects(answer:str) -> bool:
     "Does the answer take back an earlier one in so many words?"
     return bool(_SORRY.search(nfc(answer)))
 def abstains(answer:str) -> bool:
-    "Does every sentence that says anything say that it does not know?"
+    "Does every sentence of `answer` that says anything say that it does not know?"
     kinds = [k for _, k in _sentences_of(answer)]
     return "abstention" in kinds and "claim" not in kinds
 

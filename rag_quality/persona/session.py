@@ -21,6 +21,7 @@ from ..core.wall import Failure, Wall
 class Recorder:
     "Asks a target and keeps what came back at once; what was answered before a crash is not asked again."
     def __init__(self, store:SessionStore, target, **how):     # how: of `ask`: timeout_s, retries, breaker
+        "`store`: an open session, which takes answers and traces; `target`: the system whose answers are kept."
         self.store, self.target, self.how = store, target, how
         self._kept = store.recorded(self._asked)
 
@@ -46,7 +47,14 @@ def _note_failures(store:SessionStore, id:str, failures:Iterable[Failure]) -> No
 class Examiner:
     "Fact check, regeneration and scores of answers, written as they are made."
     def __init__(
-        self, store:SessionStore, target, passages:Sequence, *, search:Callable|None=None, llm=None, most:int=3
+        self,
+        store:SessionStore,             # an open session, which takes checks, scores and failures
+        target,                         # the system that answered; one with `regenerate` is asked again
+        passages:Sequence,              # what the claims of an answer are checked against
+        *,
+        search:Callable|None=None,      # of the `Rulebook`; (query, k) -> [(Passage, score)]; None: BM25
+        llm=None,                       # a judge that gives each answer a second score
+        most:int=3                      # times that a refuted answer is asked for again, 0 to 3
     ):
         self.store, self.target, self.llm, self.most = store, target, llm, most
         rules = Rulebook(passages, search)
@@ -128,16 +136,16 @@ class Rounds:
     "The questions and dialogues of one session: asked, checked, scored, written."
     def __init__(
         self,
-        collection,
-        target,
-        store: SessionStore,
+        collection,  # a Collection, whose passages answers are checked against
+        target,  # the system under test
+        store: SessionStore,  # an open session, which takes all that is written
         *,
-        turns: int = 5,
-        seed: int = 0,
-        llm=None,
+        turns: int = 5,  # of a dialogue, at least 3
+        seed: int = 0,  # of the follow-up questions
+        llm=None,  # writes follow-ups and judges answers beside the rules; None: rules alone
         concurrency: int = 1,  # questions at a time, where the system is elsewhere
-        **how
-    ):  # of `ask`: timeout_s, retries
+        **how  # of `ask`: timeout_s, retries
+    ):
         self.collection, self.target, self.store, self.turns, self.seed, self.llm = (
             collection,
             target,
@@ -154,7 +162,8 @@ class Rounds:
         }
 
     def over(self, f:Callable, items:Sequence, label:str) -> list:
-        "`f` of every item, some at a time where the system is elsewhere; what is done stays, whatever stops it."
+        """`f` of every one of `items`, in their order, some at a time where the system is elsewhere; what is done
+        stays, whatever stops it. `label`: of the progress bar."""
         if self.workers == 1:
             return [f(x) for x in progress(items, label)]
         with ThreadPoolExecutor(self.workers) as pool:
@@ -166,7 +175,7 @@ class Rounds:
                 raise
 
     def single(self, q:PersonaQuery) -> Exchange|None:
-        "One question asked, checked, scored, written; None where our own asking raised."
+        "The question `q` asked, checked, scored, written: the exchange, or None where our own asking raised."
         wall = Wall()
         asked = wall("ask", self.ask, self.target, q.text, id=q.id)
         if asked is None:
@@ -181,7 +190,7 @@ class Rounds:
         return got
 
     def dialogue(self, q:PersonaQuery) -> Dialogue:
-        "One scenario, turn after turn."
+        "The scenario that begins with `q`, turn after turn, each checked, scored and written."
         sim = MultiTurnSimulator(self.collection, turns=self.turns, wording=_reworded, ask=self.ask, llm=self.llm)
         d = sim.wall(
             "dialogue", sim.run, self.target, q, _persona_of(q.persona),
@@ -236,15 +245,15 @@ class Beside(Worker):
                 return
 
     def begin(self, store:SessionStore, queries:Sequence[PersonaQuery]) -> None:
-        "Dialogues to be worked off, from the first on, and written into an open session."
+        "Dialogues that start with `queries`, worked off from the first on and written into `store`, an open session."
         self.send(str(store.folder))
         self._left.extend(queries)
         self._talker = threading.Thread(target=self._talks, daemon=True)
         self._talker.start()
 
     def talked(self, dialogue:Callable, queries:Sequence[PersonaQuery]) -> list[Dialogue]:
-        """The dialogues that were begun, in order; while there are some left, `dialogue` works them off from the last
-        on."""
+        """The dialogues that were begun, in the order of their `queries`; while there are some left, `dialogue` works
+        them off from the last on."""
         out = {}
         for _ in progress(queries, "대화"):
             try:

@@ -617,11 +617,11 @@ class _Asking:
             Callable | None
         ) = None,  # (query, k) -> [(Passage, score)], for related articles; None: those among the answer's contexts
         llm=None,  # writes the follow-ups, if given; rules where it fails
-        turns: int = 5,
+        turns: int = 5,  # of a dialogue, at least 3
         wording: Callable | None = None,  # (text, persona, rng) -> text: a plain question in the persona's register
-        ask: Callable | None = None,
-        **options
-    ):  # (target, query, history, *, id) -> Exchange; None: `persona.targets.ask`, with its options
+        ask: Callable | None = None,  # (target, query, history, *, id) -> Exchange; None: `persona.targets.ask`
+        **options  # of `ask`: timeout_s, retries, ...
+    ):
         self.passages = list(getattr(collection, "passages", collection))
         self.search, self.llm, self.turns, self.wording, self._ask, self.options = (
             search,
@@ -736,9 +736,9 @@ class MultiTurnSimulator(_Recording):
             t.rng) or _back_to(t.first, t.topic, (), t.query, t.rng)[0]
         return self._written(f, t)
 
-    def run(self, target, query:PersonaQuery, persona=None,     # a Persona: its group and register; None: an anybody
-            *, seed:int=0, turns:int|None=None) -> Dialogue:
-        "One scenario; two errors in a row end it, with the reason."
+    def run(self, target, query:PersonaQuery, persona=None, *, seed:int=0, turns:int|None=None) -> Dialogue:
+        """One scenario with `target` that begins with `query`, in the group and register of `persona` (a Persona; None:
+        an anybody); `turns`: None for the simulator's; `seed`: the same asks on alike. Two errors in a row end it."""
         n_turns, id = _legal(self.turns if turns is None else turns), f"s-{query.persona}"
         rng = random.Random(f"{seed}:dialogue:{query.id}")
         t = _Talk(query, getattr(persona, "group", "any"), rng, _matter(query), _matter(query))

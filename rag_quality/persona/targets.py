@@ -61,23 +61,19 @@ def _fault_of(exc:BaseException) -> TargetFault:
 _DOWN = ("timeout", "unreachable", "auth", "rate_limited", "status", "cut")
 
 class TargetBreaker:
-    "Stops asking after failures in a row, and tries again now and then; safe for threads."
+    """Stops asking after failures in a row, and tries again now and then; safe for threads. Raises `ConfigError` for an
+    `after` or `again` below 1."""
     def __init__(self, after:int=5,   # failures in a row
                  again:int=10):       # questions skipped before the first try; doubled after each that fails
+        "Closed at first; raises `ConfigError` for a number below 1."
         if after < 1 or again < 1:
             raise ConfigError(f"after={after}, again={again}: 1 이상이어야 합니다.")
         self.after, self.again, self.failed, self.skipped, self.wait, self.last, self._lock = (
-            after,
-            again,
-            0,
-            0,
-            again,
-            "",
-            threading.Lock(),
-        )
+            after, again, 0, 0, again, "", threading.Lock())
 
     @property
     def is_open(self) -> bool:
+        "Whether `after` questions in a row have failed."
         return self.failed >= self.after
 
     def refuses(self) -> str:
@@ -92,7 +88,7 @@ class TargetBreaker:
             return f"앞의 질문 {self.failed}개가 잇달아 실패하여({self.last}) 묻지 않았습니다"
 
     def note(self, error:TargetError|None) -> None:
-        "What became of a question that was asked."
+        "What became of a question that was asked: its `error`, or None where it was answered."
         with self._lock:
             if error is None:
                 self.failed, self.skipped, self.wait = 0, 0, self.again
@@ -147,12 +143,17 @@ def _turns(history) -> list[dict]:
 
 # %% ../../nbs/persona/07_targets.ipynb #6617c5b9
 def ask(target,                          # has `answer(query, history)`
-        query:str, history:Sequence=(),  # {user, assistant} of the turns before
+        query:str,                       # not blank
+        history:Sequence=(),             # {user, assistant} of the turns before, or pairs
         *, id:str,                       # of the record
-        timeout_s:float=30.,             # for this question: retries and waiting among it
-        retries:int=2, wait_s:float=.5,  # of what can be tried again; waits wait_s, 2 wait_s, ... or as the server asks
-        breaker:TargetBreaker|None=None, stop:threading.Event|None=None) -> Exchange:
-    "One question and what came of it; a fault of the target is recorded, never raised."
+        timeout_s:float=30.,             # seconds for this question: retries and waiting among it
+        retries:int=2,                   # of what can be tried again
+        wait_s:float=.5,                 # seconds before a retry: wait_s, 2 wait_s, ... or as the server asks
+        breaker:TargetBreaker|None=None, # is told of it, and may refuse it
+        stop:threading.Event|None=None   # set: the question is called off (error kind 'cancelled')
+        ) -> Exchange:
+    """One question and what came of it; a fault of the target is recorded, never raised. Raises `ConfigError` for a
+    blank query, times and retries that are not legal, and another form of history."""
     if not isinstance(query, str) or not query.strip():
         raise ConfigError(f"query={query!r:.40}: 빈 글이 아닌 글(str)을 주세요.")
     if not timeout_s > 0 or retries < 0 or wait_s < 0:
@@ -192,28 +193,25 @@ def _item(item) -> tuple:
     return id, text, rest[0] if rest else ()
 
 def ask_many(
-    target,
-    items: Iterable,
+    target,  # has `answer(query, history)`
+    items: Iterable,  # PersonaQuery, {id, query, history}, or (id, query[, history]); each id once
     *,
     concurrency: int = 4,
-    on_done: Callable[[Exchange], object] | None = None,
-    stop: threading.Event | None = None,
+    on_done: Callable[[Exchange], object] | None = None,  # called in this thread with each exchange as it comes
+    stop: threading.Event | None = None,  # set: what has no answer yet is 'cancelled'
     breaker: TargetBreaker | int | None = 5,  # a number: a new `TargetBreaker` of so many failures; None: none
     **options  # of `ask`
 ) -> list[Exchange]:
-    "Every item asked, in the order of the items; never more than `concurrency` at a time."
+    """Every item asked, in the order of the items; never more than `concurrency` at a time. Raises `ConfigError` for an
+    id that comes twice and a `concurrency` below 1."""
     rows, halt = [_item(i) for i in items], stop or threading.Event()
     if concurrency < 1:
         raise ConfigError(f"concurrency={concurrency!r}: 1 이상이어야 합니다.")
     if len({r[0] for r in rows}) < len(rows):
         raise ConfigError("items에 같은 id가 두 번 있습니다. id를 다르게 주세요.")
     breaker, todo, lock, out, found = (
-        TargetBreaker(breaker) if isinstance(breaker, int) else breaker,
-        iter(enumerate(rows)),
-        threading.Lock(),
-        queue.SimpleQueue(),
-        {},
-    )
+        TargetBreaker(breaker) if isinstance(breaker, int) else breaker, iter(enumerate(rows)), threading.Lock(),
+        queue.SimpleQueue(), {})
     def work():
         while not halt.is_set():
             with lock:
@@ -275,9 +273,9 @@ class Target(Protocol):
     "A system under test."
     name: str      # for people, in reports
     kind: str      # own | callable | chat | http
-    def answer(self, query:str, history:Sequence[Mapping]=()   # {user, assistant} of the turns before
-              ) -> Answer:
-        "One answer; `TargetFault`, or any exception, where there is none."
+    def answer(self, query:str, history:Sequence[Mapping]=()) -> Answer:
+        """One answer to `query` after the turns of `history` ({user, assistant} each); `TargetFault`, or any exception,
+        where there is none."""
 
 # %% ../../nbs/persona/07_targets.ipynb #91a9addf
 def _takes_history(f) -> str|bool:
@@ -310,6 +308,7 @@ class CallableTarget:
     "A function of (query) or (query, history), or an object that has `answer`, `ask` or `invoke`."
     kind = "callable"
     def __init__(self, f:Callable|object, name:str|None=None):
+        "`f`: what is asked; `name`: in reports (None: its own). Raises `ConfigError` for what cannot be called."
         method = next(
             (m for n in ("answer", "ask", "invoke") if callable(m := getattr(f, n, None))),
             None) if not inspect.isroutine(f) and not inspect.isclass(f) else None
@@ -322,7 +321,7 @@ class CallableTarget:
         self._history = _takes_history(self.f)
 
     def answer(self, query:str, history:Sequence[Mapping]=()) -> Answer:
-        "What the function says, as an `Answer`."
+        "What the function says to `query`, as an `Answer`; `history` ({user, assistant} each) only where it takes one."
         got = (
             self.f(query, **{self._history: list(history)})
             if isinstance(self._history, str)
@@ -347,16 +346,17 @@ class ChatTarget(_Bounded):
     kind = "chat"
     def __init__(
         self,
-        base_url: str,
-        model: str,
+        base_url: str,  # 'http://localhost:8000/v1'; '/chat/completions' is added where it is missing
+        model: str,  # its name on the server
         *,
-        key_env: str = "OPENAI_API_KEY",
-        stream: bool = False,
-        system: str | None = None,
-        name: str | None = None,
-        timeout_s: float = 30.0,
-        extra: Mapping | None = None
-    ):  # extra: further fields of the request, e.g. temperature
+        key_env: str = "OPENAI_API_KEY",  # environment variable that holds the key; '': none is sent
+        stream: bool = False,  # ask for server-sent events
+        system: str | None = None,  # the system turn
+        name: str | None = None,  # in reports; None: the model and the host
+        timeout_s: float = 30.0,  # seconds for an answer
+        extra: Mapping | None = None  # further fields of the request, e.g. temperature
+    ):
+        "Raises `ConfigError` for an address that is none or carries a query or a password, and for an empty model."
         url = urlsplit(_legal_url(base_url, "base_url"))
         if url.query:
             raise ConfigError(f"base_url(호스트 {url.hostname}): '?...'를 넣을 수 없습니다(기록에 남습니다). 열쇠는 환경 변수로 주세요.")
@@ -367,13 +367,7 @@ class ChatTarget(_Bounded):
             path=path if path.endswith("/chat/completions") else path + "/chat/completions"
         ).geturl()
         self.model, self.key_env, self.stream, self.system, self.timeout_s, self.extra = (
-            model,
-            key_env,
-            stream,
-            system,
-            timeout_s,
-            dict(extra or {}),
-        )
+            model, key_env, stream, system, timeout_s, dict(extra or {}))
         self.name = name or f"{model} ({url.netloc})"
         if (
             url.scheme == "http"
@@ -384,14 +378,14 @@ class ChatTarget(_Bounded):
             log.warning("%s의 값이 암호화되지 않은 http로 %s에 갑니다. https를 쓰세요.", key_env, url.hostname)
 
     def body(self, query:str, history:Sequence[Mapping]=()) -> dict:
-        "The request: system, the turns before, the question."
+        "The JSON of the request: system, the turns of `history` ({user, assistant} each), `query`."
         first = [{"role": "system", "content": self.system}] if self.system else []
         return {
             "model": self.model, "messages": first + _slots(query, history)["messages"],
             **({"stream": True} if self.stream else {}), **self.extra}
 
     def answer_within(self, query:str, history:Sequence[Mapping], timeout_s:float) -> Answer:
-        "One answer in this time; `TargetFault` where there is none."
+        "The answer to `query` after `history` within `timeout_s` seconds; `TargetFault` where there is none."
         key = os.environ.get(self.key_env, "").strip() if self.key_env else ""
         if key and not (key.isascii() and key.isprintable()):
             raise TargetFault("auth", f"환경 변수 {self.key_env}의 값에 줄바꿈이나 영문이 아닌 글자가 있습니다")
@@ -410,6 +404,8 @@ class HTTPTarget(_Bounded):
     "An HTTP/JSON endpoint, asked as its mapping says."
     kind = "http"
     def __init__(self, mapping:Mapping|str|os.PathLike, *, name:str|None=None, timeout_s:float|None=None):
+        """`mapping`: how to ask and where the answer stands, or a file of it (`load_mapping`); `name`, `timeout_s`
+        (seconds): None for those of the mapping. `ConfigError` where it is not legal, or a variable is missing."""
         self.mapping = _check_mapping(mapping) if isinstance(mapping, Mapping) else load_mapping(mapping)
         self.name, self.timeout_s = name or self.mapping["name"], timeout_s or self.mapping["timeout_s"]
         self._talks, self._lock = {}, threading.Lock()
@@ -440,7 +436,7 @@ class HTTPTarget(_Bounded):
             k: _fill(v, values) for k, v in headers.items()}, _fill(body, values), [v for v in kept if len(v) >= 6]
 
     def answer_within(self, query:str, history:Sequence[Mapping], timeout_s:float) -> Answer:
-        "One answer in this time; `TargetFault` where there is none."
+        "The answer to `query` after `history` within `timeout_s` seconds; `TargetFault` where there is none."
         m, (url, headers, body, keys) = self.mapping, self._request(query, list(history))
         if m["method"] == "GET" and isinstance(body, Mapping):
             url, body = (
@@ -491,7 +487,8 @@ def _read(places, reply) -> Answer:
 
 # %% ../../nbs/persona/07_targets.ipynb #5163e87a
 def open_target(endpoint:str|os.PathLike, model:str|None=None, **options) -> Target:
-    "The target of `--endpoint`: a mapping file (.json), or the address of a chat endpoint with `--model`."
+    """The target of `--endpoint`: of a mapping file (.json) as `endpoint`, or of a chat endpoint's address and its
+    `model`; options are those of the target. Raises `ConfigError` for an address without a model."""
     if not str(endpoint).startswith(("http://", "https://")) and (
         str(endpoint).endswith(".json") or Path(endpoint).is_file()
     ):

@@ -47,6 +47,8 @@ def _stream_of(text:str, model:str="test-model", **first   # further keys of the
 class FakeEndpoint(FakeLLM):
     "A running fake chatbot; made by `fake_endpoint`."
     def __init__(self, kind, reply, faults, stream, delay_s, retry_after, api_key, sources):
+        """`kind`, `reply`, `faults`, `stream`, `delay_s`, `retry_after`, `api_key`, `sources`: as `fake_endpoint` takes
+        them. Raises `ConfigError` for an unknown kind or fault."""
         if kind not in ("chat", "json"):
             raise ConfigError(f"kind={kind!r}: chat, json 가운데 하나여야 합니다.")
         names = [faults] if isinstance(faults, str) else [str(f) for f in faults]
@@ -150,13 +152,13 @@ def fake_endpoint(
     reply: (
         str | Mapping | Callable
     ) = "네.",  # what it says: text, a mapping, or a function of the question (and the body)
-    faults: str | Iterable[str] = (),
-    *,  # one a call in turn and then none; a single name: always
-    stream: bool = False,
-    delay_s: float = 0,
-    retry_after: float | None = None,
-    api_key: str | None = None,
-    sources: Iterable = ()
+    faults: str | Iterable[str] = (),  # of ENDPOINT_FAULTS: one a call in turn and then none; a single name: always
+    *,
+    stream: bool = False,  # 'chat': answer in server-sent events
+    delay_s: float = 0,  # seconds before each answer
+    retry_after: float | None = None,  # seconds, in the header of a 429 or 503
+    api_key: str | None = None,  # a call without 'Bearer <key>' gets a 401; None: any call is let in
+    sources: Iterable = ()  # what the answer says that it rests on
 ):
     "A chatbot on 127.0.0.1 for tests; yields a `FakeEndpoint` with `base_url` (chat) and `url` (json)."
     server = FakeEndpoint(kind, reply, faults, stream, delay_s, retry_after, api_key, sources)

@@ -19,6 +19,8 @@ from .personas import _ERRORS
 class TargetFault(RagQualityError):
     "There is no answer: why, whether asking again can help, and how long the server asks us to wait."
     def __init__(self, kind:str, message:str, *, retryable:bool=False, retry_after:float|None=None):
+        """`kind`: timeout, unreachable, auth, ... (`ConfigError` for another); `message`: without keys; `retryable`:
+        asking again can help; `retry_after`: seconds that the server asks for."""
         if kind not in _ERRORS:
             raise ConfigError(f"kind={kind!r}: {', '.join(_ERRORS)} 가운데 하나여야 합니다.")
         super().__init__(f"{_ERRORS[kind]}: {message}")
@@ -30,10 +32,9 @@ _NOISE = re.compile(
 )
 _PATH = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][^\s\\/'\":,;<>]+)+[\\/](?=[^\s\\/'\"])")
 
-def _plain_words(text:object, limit:int=160   # letters
-               ) -> str:
+def _plain_words(text:object, limit:int=160) -> str:
     """What somebody else's program said, fit to be kept: no keys, no absolute paths, no addresses, ids and times; one
-    line."""
+    line of at most `limit` letters."""
     return re.sub(r"\s+", " ", _PATH.sub("…/", _NOISE.sub("…", mask_secrets(str(text))))).strip()[:limit]
 
 # %% ../../nbs/persona/09_wire.ipynb #2df1ca39
@@ -299,9 +300,8 @@ def _path_steps(path:str) -> list[str|int|None]:
         raise ConfigError(f"자리 {path!r:.60}: 알 수 없는 꼴입니다. 예: 'data.result[0].text', 'sources[].content'")
     return [None if m[1] in ("", "*") else int(m[1]) if m[1] else m[2] or m[3] for m in _STEP.finditer(bare)]
 
-def _dig(value:object, path:str   # e.g. 'sources[].content'
-       ) -> list:
-    "The values at a place; `TargetFault` where there is no such place."
+def _dig(value:object, path:str) -> list:
+    "The values at a place, e.g. 'sources[].content'; `TargetFault` where there is no such place."
     def walk(value, steps, way):
         if not steps:
             return [value]
@@ -432,7 +432,7 @@ def _check_mapping(found:Mapping, where:str="mapping") -> dict:
 
 # %% ../../nbs/persona/09_wire.ipynb #6513ed86
 def load_mapping(path:str|os.PathLike) -> dict:
-    "Read a mapping file (JSON) and check all of it."
+    "Read the mapping file (JSON) at `path` and check all of it; `ConfigError` where something in it is not legal."
     return _check_mapping(load_config("mapping", path), Path(path).name)
 
 # %% ../../nbs/persona/09_wire.ipynb #8a8c789d
@@ -583,7 +583,7 @@ def _answer_of(value:object) -> Answer:
 
 # %% ../../nbs/persona/09_wire.ipynb #9faa8d07
 def sse_events(text:str) -> list[str]:
-    "The data of each server-sent event."
+    "The data of each server-sent event in `text` (WHATWG HTML, 9.2: lines of one event joined by a newline)."
     found, data = [], []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
         if line.startswith("data:"):
@@ -634,7 +634,7 @@ def _streamed(text):
     return "".join(parts), finish, rows
 
 def chat_answer(reply:HttpReply) -> Answer:
-    "The answer of an OpenAI-compatible response, whole or streamed; `TargetFault` says what is wrong with it."
+    "The answer of `reply`, an OpenAI-compatible response, whole or streamed; `TargetFault` says what is wrong with it."
     _check_status(reply)
     text = reply.text.lstrip()
     if text.startswith(("data:", "event:", ":", "id:", "retry:")):

@@ -237,7 +237,7 @@ def _questions(askable:Askable, persona:Persona, difficulty:str, query_type:str,
 
 # %% ../../nbs/persona/04_wording.ipynb #26aa27c0
 def wording(
-    askable:Askable,
+    askable:Askable,                  # the need, in the regulations' words (`askables`)
     persona:"Persona|str",            # a Persona, its id, its Korean name
     *,
     difficulty:str="medium",          # easy | medium | hard
