@@ -33,11 +33,11 @@ class Switchable(Protocol):
     components: tuple[str, ...]      # that can be switched, keys of `_LABELS`
     on: frozenset                    # that are on
     def with_components(self, on:Iterable[str]) -> "Switchable":
-        ...
+        "The same system with just the components `on` switched on."
     def search(self, query:str, k:int):
-        ...              # an object with hits [(Passage, score)], or such a list
+        "The `k` best for `query`, best first: an object with hits [(Passage, score)], or such a list."
     def answer(self, query:str, history:Sequence=()):
-        ...  # an `Answer`
+        "An `Answer` to `query` after the turns of `history`, oldest first."
 
 # %% ../../nbs/persona/15_components.ipynb #a01c3d1a
 def _cited_docs(answer, passages:Sequence[Passage]   # the articles that may be meant
@@ -66,7 +66,7 @@ def _cited_docs(answer, passages:Sequence[Passage]   # the articles that may be 
     return out
 
 def answered_rightly(query:PersonaQuery, answer, passages:Mapping[str, Passage]) -> float:
-    "1.0: answered with an answering article cited, or refused where nothing answers; else 0.0."
+    "1.0 where `answer` cites an article of `passages` (by doc_id) that answers `query`, or refuses rightly; else 0.0."
     if answer is None:
         return 0.
     if not query.answerable:
@@ -173,15 +173,15 @@ class ComponentAnalyzer:
     "Switches the components of a system and measures what changes."
     def __init__(
         self,
-        system,
+        system,  # a `Switchable`; of any other nothing is measured, see `why_not`
         *,
-        passages: Iterable[Passage] = (),
-        measure: str = "nDCG@10",
-        k: int = 10,
-        n_searches: int | None = None,
-        n_answers: int = 12,
-        n_turns: int = 12,  # how many questions, answers and turns are tried; drawn by the seed
-        seed: int = 0
+        passages: Iterable[Passage] = (),  # of the collection, to tell which articles an answer cites
+        measure: str = "nDCG@10",  # of what is found
+        k: int = 10,  # hits of each search
+        n_searches: int | None = None,  # questions searched, drawn by the seed; None: all
+        n_answers: int = 12,  # questions answered, drawn by the seed
+        n_turns: int = 12,  # turns of dialogues answered, drawn by the seed
+        seed: int = 0  # of the draws, the orders of `shapley` and the intervals
     ):
         parse_measures(measure)
         self.system, self.passages, self.measure, self.k, self.n_searches, self.n_answers, self.n_turns, self.seed = (
@@ -197,11 +197,11 @@ class ComponentAnalyzer:
         self._found = {}                       # (components on, query_id) -> doc_id -> minus its rank
 
     def analyze(self, queries, dialogues=(), **options) -> "Contributions":
-        "Every component switched once; see the function `analyze`."
+        "Each component switched once on `queries` and `dialogues`; `options`: answers known already, components."
         return _analyze(self, queries, dialogues, **options)
 
     def shapley(self, queries, **options) -> "Shapley":
-        "Shapley values; see the function `shapley`."
+        "Shapley values over `queries`; see the function `shapley`."
         return shapley(self, queries, **options)
 
     @property
@@ -222,7 +222,7 @@ class ComponentAnalyzer:
         return self._found[key, q.id]
 
     def scores(self, on:Iterable[str], queries:Sequence[PersonaQuery]) -> tuple[Scores, dict[str, tuple]]:
-        "The retrieval measure of each query with these components on, and what was found."
+        "(the retrieval measure of each of `queries` with the components `on`, query id -> doc_ids found, best first)"
         key = frozenset(on)
         system = self.system if key == self.system.on else self.system.with_components(key)
         run = {q.id: self._search(system, key, q) for q in queries}
@@ -231,8 +231,8 @@ class ComponentAnalyzer:
     def answers(
         self, on:Iterable[str], queries:Sequence[PersonaQuery], known:Mapping=()
     ) -> tuple[Scores, dict[str, str]]:
-        """`answered_rightly` of each query with these components on, and what was said; `known`: id -> Answer or
-        Exchange of the system as it stands."""
+        """(`answered_rightly` of each of `queries` with the components `on`, query id -> (text, citations)); `known`:
+        id -> Answer or Exchange of the system as it stands."""
         key = frozenset(on)
         system = self.system if key == self.system.on else self.system.with_components(key)
         said = {
@@ -374,14 +374,14 @@ class Shapley:
 
 # %% ../../nbs/persona/15_components.ipynb #71c83828
 def shapley(
-    analyzer: ComponentAnalyzer,
-    queries: Sequence[PersonaQuery],
+    analyzer: ComponentAnalyzer,  # of the system whose components are the players
+    queries: Sequence[PersonaQuery],  # those that can be answered are measured
     *,
     components: Iterable[str] | None = None,  # None: those that act on what is found
     budget: int = 64  # subsets that may be measured
 ) -> Shapley:
     """Shapley values of the retrieval measure: exact where 2^k subsets fit the budget, else over orders drawn by the
-    seed."""
+    seed (Shapley 1953). Raises `ConfigError` where nothing can be switched or `budget` is too small."""
     if analyzer.why_not:
         raise ConfigError(analyzer.why_not)
     players = tuple(components or (c for c in analyzer.system.components if c not in _ON_ANSWERS | {"memory"}))

@@ -595,7 +595,7 @@ def _components(data:SessionData) -> str:
 
 # %% ../../nbs/persona/23_dashboard.ipynb #912180b9
 def plan(data:SessionData) -> str:
-    "What was suggested, tried, kept and rejected; '' without a plan."
+    "HTML of what the session `data` suggested, tried, kept and rejected; '' without a plan."
     states = {
         "planned": ("unscored", "계획"), "applied": ("partial", "적용"), "kept": ("success", "남김"),
         "rejected": ("failure", "물리침"), "rolled_back": ("refused", "되돌림")}
@@ -877,8 +877,8 @@ def dashboard_html(folder:str|Path,             # a session folder
     return out[0] + "".join(fill[name] + rest for name, rest in (p.split("}}", 1) for p in out[1:]))
 
 def write_dashboard(
-    folder: str | Path,
-    other: str | Path | None = None,
+    folder: str | Path,  # of the session
+    other: str | Path | None = None,  # folder of another session to compare with: the one before
     *,
     to: str | Path | None = None  # None: dashboard.html in the session folder
 ) -> Path:

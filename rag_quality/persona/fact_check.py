@@ -94,23 +94,23 @@ def _deleted(text:str) -> bool:
 class Rulebook(_Named):
     "The articles of a collection, found by what cites them or by a search."
     def deleted(self, i:int) -> bool:
-        "Whether a passage is a deleted article."
+        "Whether the passage at place `i` of the collection is a deleted article."
         return _deleted(self.texts[i])
 
     def label(self, i:int) -> str:
-        "'휴학 규정 제3조'; the id where a passage has no heading."
+        "'휴학 규정 제3조' for the passage at place `i`; its doc_id where it has no heading."
         h = self.heads[i]
         if h is None:
             return self.passages[i].doc_id
         return f"{h.regulation} {'부칙' if h.addendum else h.place}".strip()
 
     def together(self, i:int, j:int) -> bool:
-        "Are two passages of one regulation?"
+        "Are the passages at places `i` and `j` of one regulation?"
         a, b = self.heads[i], self.heads[j]
         return a is not None and b is not None and regulation_stem(a.regulation) == regulation_stem(b.regulation)
 
     def search(self, query:str, k:int=5) -> list[int]:
-        "The places of the passages that a search finds, best first; those that it brings from elsewhere are left out."
+        "The places of the `k` passages found for `query`, best first; those from outside the collection are left out."
         if self._search is not None:
             return [
                 self.by_id[p.doc_id] for p,
@@ -314,8 +314,8 @@ def _says(c:Cited) -> bool:
     )
 
 def key_claims(answer:str, rules:Rulebook, most:int=3) -> tuple[Cited, ...]:
-    """The claims of an answer to be checked, in its order: the doubtful first, then those with figures, articles,
-    offices; all where there are no more than `most`."""
+    """The claims of `answer` (its text) to check in `rules`, in its order: chosen are the doubtful first, then those
+    with figures, articles, offices; all where there are no more than `most`."""
     found = _sourced_claims(answer, rules)
     found = tuple(c for c in found if _says(c)) or found
     if len(found) <= most:
@@ -423,12 +423,12 @@ class AutoFactChecker:
         self,
         passages,  # a Collection, its passages, or a Rulebook
         search: Callable | None = None,  # (query, k) -> [(Passage, score)]; None: BM25 over the passages
-        *,
-        validator=None,  # with validate_answer(answer, context), such as a FaithfulnessValidator with an entailment model
-        llm=None,
-        claims: int = 3,
-        k: int = 5
+        *, validator=None,  # with validate_answer(answer, context), such as a FaithfulnessValidator with an entailment
+        llm=None,  # language model of a FaithfulnessValidator that is made where no `validator` is given
+        claims: int = 3,  # how many key claims of an answer are checked, at most
+        k: int = 5  # how many articles the search brings to a claim
     ):
+        "Raises `ConfigError` where `claims` is no integer of 1 or more."
         if isinstance(claims, bool) or not isinstance(claims, int) or claims < 1:
             raise ConfigError(f"claims={claims!r}: 1 이상의 정수여야 합니다.")
         self.rules = passages if isinstance(passages, Rulebook) else Rulebook(passages, search)
@@ -436,7 +436,7 @@ class AutoFactChecker:
         self.claims, self.k = claims, k
 
     def check(self, query:"str|PersonaQuery", answer:Answer, *, id:str="") -> FactReport:
-        "The report on one answer."
+        "The report on `answer` to `query`; `id` names it, else the id of the query. A check that raises is no pass."
         if isinstance(query, PersonaQuery):
             query, id = f"{query.text}\n{query.formal}", id or query.id
         try:
@@ -473,12 +473,12 @@ class AutoFactChecker:
 
     def check_and_regenerate(
         self,
-        query: "str|PersonaQuery",
-        answer: Answer,
+        query: "str|PersonaQuery",  # what was asked
+        answer: Answer,  # the first attempt
         regenerate: Callable,  # (query, failed claims, attempt) -> Answer | None
         *,
         max_attempts: int = 3,
-        id: str = ""
+        id: str = ""  # of the reports; '': the id of a PersonaQuery
     ) -> tuple[Answer, FactReport, tuple[FactReport, ...]]:
         """(the best answer, its report, the report of every attempt): a failed answer is asked for again, at most
         `max_attempts` times."""

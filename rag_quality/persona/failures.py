@@ -107,8 +107,8 @@ class Suspect:
 def suspects(
     ours:Mapping[str, Look], reference:Mapping[str, Look], *, alpha:float=ALPHA, min_effect:float=MIN_EFFECT
 ) -> tuple[Suspect, ...]:
-    """The components that fail clearly more often than in the reference, the one that explains most first; () where
-    none does."""
+    """The components that fail clearly more often in `ours` than in `reference` (id -> Look), the one that explains
+    most first; () where none does. `alpha`: bound of adjusted p; `min_effect`: least difference of shares."""
     tests = [t for t in _versus(ours, reference) if t.n]
     found = {}
     for t, p in zip(tests, _adjusted(tests, alpha) if tests else ()):
@@ -442,15 +442,15 @@ def _plain(rows) -> dict[str, dict]:
 class FailureAnalyzer:
     "Finds why a session's answers failed."
     def __init__(
-        self,
-        collection,
+        self, collection,  # a Collection or its passages
         *,
-        reference=None,  # an object with answer(query, history), and search(query, k) where it can: a system known to be sound
+        reference=None,  # a system known to be sound: answer(query, history), and search(query, k) where it can
         search: Callable | None = None,  # of the system under test
         answer: Callable | None = None,  # of the system under test, to ask again: (query, history) -> Answer
-        validator=None,
-        most: int | None = None
+        validator=None,  # with validate_answer(answer, context); None: a FaithfulnessValidator
+        most: int | None = None  # calls to the system under test; None: 400 of a search, 60 of an answer
     ):
+        "Raises `ConfigError` where there is no passage, or `reference` cannot answer."
         self.passages = list(getattr(collection, "passages", collection))
         if not self.passages:
             raise ConfigError("조문이 없습니다. 조문이 든 Collection이나 Passage의 목록을 주세요.")
@@ -465,12 +465,12 @@ class FailureAnalyzer:
     def looks(
         self, queries:Sequence[PersonaQuery], answers:Mapping[str, Mapping], turns:Sequence[Mapping]=()
     ) -> dict[str, Look]:
-        "The stages of every question and turn of the system under test."
+        "Id -> stages of the system under test: `queries` with their `answers` (id -> row), and `turns` (rows)."
         out = {q.id: look(self.tester, q, Exchange.from_dict(answers[q.id])) for q in queries if q.id in answers}
         return out | {t["id"]: look_turn(self.tester, t) for t in turns}
 
     def reference_looks(self, queries:Sequence[PersonaQuery], turns:Sequence[Mapping]=()) -> dict[str, Look]:
-        "The same questions asked of the reference; a turn with the history that it had."
+        "Id -> stages of the reference, asked the same `queries` and `turns`; a turn with the history that it had."
         def asked(id, text, history):
             try:
                 return Exchange(id, text, self.reference.answer(text, history))
@@ -492,8 +492,8 @@ class FailureAnalyzer:
         return out
 
     def diagnose(self, queries, answers=(), turns=(), facts=(), scores=(), *, target=None) -> Diagnosis:
-        """The diagnosis of a session's rows (records or their dicts), or of a store of them (`rows(name)`); `target`:
-        the system under test, to ask again."""
+        """The diagnosis of a session: its `queries`, `answers`, `turns`, `facts`, `scores` (records or their dicts), or
+        a store of all (`rows(name)`) in the place of the first; `target`: the system under test, to ask again."""
         if hasattr(queries, "rows"):
             queries, answers, turns, facts, scores = (
                 queries.rows(n) for n in ("queries", "answers", "turns", "fact_checks", "scores")

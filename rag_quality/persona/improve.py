@@ -43,7 +43,8 @@ def _deciding(held:Sequence[PersonaQuery], people:Iterable[PersonaQuery]) -> lis
 
 # %% ../../nbs/persona/18_improve.ipynb #6d285589
 def run_of(system, texts:Mapping[str, str], k:int=10) -> dict[str, dict[str, float]]:
-    "The run of a system over texts: its hits may be (Passage or doc_id, score), or stand under `.hits`."
+    """The run (id -> doc_id -> score) of `system` over `texts` (id -> query), the `k` best of each: search(query, k)
+    gives hits (Passage or doc_id, score), or an object that has them under `.hits`."""
     def one(text):
         found, out = system.search(text, k), {}
         for rank, (d, s) in enumerate(getattr(found, "hits", found)):
@@ -61,7 +62,8 @@ def _scored(system, queries:Sequence[PersonaQuery], measure:str="nDCG@10", *, fo
 _UNITS = 6      # needs below which no paired test could come under p = .05: there is no interval
 
 def difference(before:Scores, after:Scores, measure:str="nDCG@10", *, seed:int=0) -> Measured:
-    "The paired difference of two scorings with its interval."
+    """The paired difference of `measure`, `after` less `before`, with its 95 % interval (drawn by `seed`; None where
+    there are too few units)."""
     c = compare(before, after, measure, seed=seed)
     mean = lambda s: s.mean(measure) if s.per_query[measure] else None
     return Measured(
@@ -121,12 +123,13 @@ class ImprovementApplier:
     "Applies suggestions to a folder of configuration, and takes them back byte for byte."
     def __init__(
         self,
-        config_dir: "str|Path" = "data/config",
+        config_dir: "str|Path" = "data/config",  # folder of the configuration that is changed
         *,
-        out: "str|Path" = "data/output",
+        out: "str|Path" = "data/output",  # folder for the plan and the backups
         name: str = "improve",  # of the plan: its backups stand in out/backups/name
-        tolerance: float = 0.02
-    ):  # how much worse the guarded questions may become, by the lower end of the interval
+        tolerance: float = 0.02  # how much worse guarded questions may become, by the lower end of the interval
+    ):
+        "Raises `ConfigError` where `tolerance` is not from 0 to below 1."
         if not 0 <= tolerance < 1:
             raise ConfigError(f"tolerance={tolerance!r}: 0 이상 1 미만의 수여야 합니다.")
         self.config_dir, self.out, self.tolerance = Path(config_dir), Path(out), tolerance
@@ -135,12 +138,14 @@ class ImprovementApplier:
     def plan(
         self, diagnosis, queries:Iterable[PersonaQuery], answers=(), collection=(), system=None, **options
     ) -> list[Suggestion]:
-        """Suggestions from these questions alone, see `suggestions.plan`; `answers` and `system` stand in the diagnosis
+        """Suggestions from `diagnosis` and these `queries` alone, for a `collection` of passages, see
+        `suggestions.plan` (and its `options`); `answers` and `system` are not used: they stand in the diagnosis
         already."""
         return plan(diagnosis, queries, collection, self.config_dir, **options)
 
     def patched(self, suggestions:Sequence[Suggestion]) -> dict[str, bytes]:
-        "The files that the suggestions change together, as they would be; nothing is written."
+        """File name -> bytes of the files that `suggestions` change together, as they would be; nothing is written.
+        Raises `ConfigError` where one has no patch, or its patch does not fit."""
         docs = {}
         for s in suggestions:
             if s.file is None or s.patch is None:
@@ -154,7 +159,7 @@ class ImprovementApplier:
         return {name: _config_text(doc).encode() for name, doc in docs.items()}
 
     def dry_run(self, *suggestions:Suggestion, lines:int=40) -> str:
-        "What would change, as a diff; nothing is written."
+        "What `suggestions` would change, as a diff of at most `lines` lines a file; nothing is written."
         return "\n".join(
             _config_diff(_read_json(_current(self.config_dir, n), n), _read_json(raw), n, lines=lines) for n,
             raw in self.patched(suggestions).items())
@@ -166,21 +171,21 @@ class ImprovementApplier:
             return [self.backups.write(n, raw) for n, raw in files.items()]
 
     def keep(self, changes) -> None:
-        "The changes stay."
+        "The `changes` that `apply` gave stay."
         [self.backups.keep(c) for c in changes]
     def undo(self, changes) -> int:
-        "The bytes from before the changes."
+        "Puts back the bytes from before the `changes` that `apply` gave, the last first; how many files changed."
         return sum([self.backups.undo(c) for c in reversed(changes)])
     def rollback(self) -> int:
         "Every change of this plan undone, kept ones too."
         return self.backups.rollback()
 
     def decide(self, gain:Measured, guard:Measured|None) -> tuple[bool, str]:
-        "See `decide`."
+        "(keep it?, why): the interval of `gain` above 0, that of `guard` (None: no guard) not below -tolerance."
         return _decide(gain, guard, self.tolerance)
 
     def save(self, suggestions:Iterable[Suggestion], session:str="") -> Path:
-        "Write improvement_plan.json."
+        "Write `suggestions` and the id of the `session` they came from into improvement_plan.json; its path."
         return atomic_write(
             self.out / "improvement_plan.json",
             json.dumps(
@@ -213,7 +218,7 @@ class LoopResult:
     recovered: int                             # files put back that an interrupted round had left
 
     def of(self, status:str) -> list[Suggestion]:
-        "The suggestions with a status."
+        "The suggestions with this `status`, such as 'kept'."
         return [s for s in self.suggestions if s.status == status]
     @property
     def kept(self) -> list[Suggestion]:
@@ -294,26 +299,27 @@ def _chosen(applier, bundle, make_system, train, measure, done) -> list[Suggesti
 # %% ../../nbs/persona/18_improve.ipynb #483e05d9
 def improve_loop(
     make_system: Callable[[Path], object],  # folder of configuration -> object with search(query, k)
-    queries: Sequence[PersonaQuery],
-    collection,
+    queries: Sequence[PersonaQuery],  # split by need into those to find with and those to decide with
+    collection,  # a Collection or its passages
     *,
-    config_dir="data/config",
-    out="data/output",
-    name: str = "improve",
-    session: str = "",
+    config_dir="data/config",  # folder of the configuration that is changed
+    out="data/output",  # folder for improvement_plan.json and the backups
+    name: str = "improve",  # of the plan: its backups stand in out/backups/name
+    session: str = "",  # id of the session, kept in the plan
     diagnosis=None,  # of FailureAnalyzer; None: of the search alone
     people: Sequence[PersonaQuery] = (),  # questions that people asked: where enough are held out, they alone decide
     extra: Sequence[Suggestion] = (),  # further suggestions, e.g. written by hand
     guard: Sequence[PersonaQuery] = (),  # further questions that must not become worse
     test: Sequence[PersonaQuery] = (),  # questions for the last word only
-    measure: str = "nDCG@10",
-    tolerance: float = 0.02,
-    share: float = 0.5,
-    seed: int = 0,
-    rewriter=None,
-    dry_run: bool = False
+    measure: str = "nDCG@10",  # that decides
+    tolerance: float = 0.02,  # how much worse guarded questions may become, by the lower end of the interval
+    share: float = 0.5,  # of the needs, to find suggestions with
+    seed: int = 0,  # of the split and the intervals
+    rewriter=None,  # a QueryRewriter whose bank tells what lay words mean; None: the packaged one
+    dry_run: bool = False  # True: suggestions only, no file is changed
 ) -> LoopResult:
-    "Test, diagnose, improve, test again; only what gains on held-out questions and does no harm stays."
+    """Test, diagnose, improve, test again; only what gains on held-out questions and does no harm stays. Raises
+    `ConfigError` where two suggestions have one id."""
     applier = ImprovementApplier(config_dir, out=out, name=name, tolerance=tolerance)
     recovered = applier.backups.recover()
     train, held = _split_needs([*queries, *people], share=share, seed=seed)

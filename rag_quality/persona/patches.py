@@ -178,7 +178,7 @@ def _config_diff(before, after, name:str="설정", *, lines:int=60) -> str:
 
 # %% ../../nbs/persona/19_patches.ipynb #d7d31111
 def digest(raw:bytes|None) -> str|None:
-    "The name of a file's content; None for no file."
+    "SHA-256, in hex, of a file's bytes `raw`; None for no file."
     return None if raw is None else hashlib.sha256(raw).hexdigest()
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def _current(config_dir:Path, name:str) -> bytes:
 # %% ../../nbs/persona/19_patches.ipynb #8c262f54
 class Journal:
     "What was done to files, in the order in which it was begun; a line is on the disk before the next step is taken."
-    def __init__(self, folder:"str|os.PathLike"):
+    def __init__(self, folder:"str|os.PathLike"):   # where journal.jsonl and .lock stand; made by the first line
         self.folder = Path(folder)
         self.path = self.folder/"journal.jsonl"
 
@@ -241,7 +241,7 @@ class Journal:
 
     @contextmanager
     def locked(self):
-        "One writer at a time; a second is told so."
+        "One writer at a time: raises `ConfigError` where another holds the folder. No lock on systems without fcntl."
         try:
             import fcntl
         except ImportError:
@@ -259,13 +259,15 @@ class Journal:
 class Backups:
     "Changes to the files of a folder, written ahead in a journal, that can be undone byte for byte."
     def __init__(self, config_dir:"str|os.PathLike", folder:"str|os.PathLike"):
+        "`config_dir`: the folder whose files change; `folder`: where their old bytes and the journal are kept."
         self.config_dir, self.folder, self.journal = Path(config_dir), Path(folder), Journal(folder)
     def changes(self) -> list[FileChange]:
         "Every change in order, in its last state."
         return self.journal.changes()
 
     def write(self, name:str, raw:bytes) -> FileChange:
-        "Write a file of the folder, its bytes backed up and the journal written before."
+        """Write the bytes `raw` into the file `name` of the folder, the old ones backed up and the journal written
+        before. Raises `ConfigError` where `name` has a folder or does not end in .json."""
         if Path(name).name != name or not name.endswith(".json"):
             raise ConfigError(f"파일 {name!r}: 'synonyms.json'처럼 폴더 없는 이름이어야 합니다.")
         path = self.config_dir/name
@@ -281,11 +283,12 @@ class Backups:
         return FileChange(**row, state="done")
 
     def keep(self, change:FileChange) -> None:
-        "The change stays: `recover` leaves it."
+        "The `change` stays: `recover` leaves it."
         self.journal.log(number=change.number, state="kept")
 
     def undo(self, change:FileChange) -> bool:
-        "The bytes from before the change; False where they stand there already."
+        """Puts back the bytes from before `change`; False where they stand there already. Raises `ConfigError` where
+        the file was changed by another since."""
         path = self.config_dir/change.name
         now = digest(_read(path))
         if now not in (change.before, change.after):

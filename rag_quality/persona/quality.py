@@ -40,7 +40,7 @@ _MONEY = ("money", "ratio")
 _DONE = re.compile(r"신청|제출|신고|등록|납부|접수|거치|거쳐|방문|작성|첨부")
 
 def bare(text:str) -> str:
-    "A text without its citations."
+    "`text` in NFC without its citations."
     return "\n".join(without_cites(line) for line in nfc(text).splitlines())
 
 def _said(fact:str, answer:str) -> float:
@@ -170,7 +170,7 @@ _VAGUE = re.compile(r"(?:관련|해당|담당|소관|소속|정해진|필요한|
 _DEADLINE = re.compile(r"이내|까지|전에|전까지|이전|부터|기간\s?(?:중|에)|개시|말일|마감|후\s|경과")
 
 def deadlines(text:str) -> tuple:
-    "The quantities of a text that say by when, from when or how long at most."
+    "The quantities of `text` that say by when, from when or how long at most."
     after = lambda q: _DEADLINE.match(text[q.end:q.end+6].lstrip())
     return tuple(
         q
@@ -181,7 +181,7 @@ def deadlines(text:str) -> tuple:
 
 @lru_cache(maxsize=4096)
 def details(text:str) -> frozenset[str]:
-    "Which of 기한, 서류, 담당 a text says in figures and names."
+    "Which of 기한, 서류, 담당 `text` says in figures and names."
     out = {"기한"} if deadlines(text) else set()
     for n in find_names(text):
         plain = _VAGUE.sub("", n.text)
@@ -232,7 +232,7 @@ _SAME = frozenset("제출 내 첨부 붙이 갖추 제시 올리 보내".split()
 
 @lru_cache(maxsize=4096)
 def acts(text:str) -> tuple[str, ...]:
-    "What a text says is to be done or may be done, in order."
+    "The keys of the predicates that `text` says are to be done or may be done, in order, each once."
     said = [
         p.key
         for p in predications(text)
@@ -439,7 +439,7 @@ class _Ground:
 class QualityEvaluator(_Ground):
     "Scores answers by rules, and beside them by a language model."
     def evaluate(self, query:"PersonaQuery|str", answer:Answer|None, facts:FactReport|None) -> QualityScore:
-        "The score of one answer by rules."
+        "The score by rules of one `answer` to `query`; `facts`: its fact check, None where there was none."
         qid = query.id if isinstance(query, PersonaQuery) else facts.id if facts else ""
         answer = None if answer is None else as_answer(answer)
         if early := self._early(query, answer, qid, "rules"):
@@ -461,7 +461,7 @@ class QualityEvaluator(_Ground):
         return _score(qid, "rules", shares, facts, evasive)
 
     def judge(self, query:"PersonaQuery|str", answer:Answer|None, facts:FactReport|None) -> QualityScore|None:
-        "The score of one answer by the language model, or None where there is none; never mixed with `evaluate`."
+        "As `evaluate` (`query`, `answer`, `facts`), by the language model; None without one. The two are never mixed."
         if self.llm is None:
             return None
         method = f"llm:{getattr(self.llm, 'model', '?')}"

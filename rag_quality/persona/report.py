@@ -87,7 +87,7 @@ class SessionData:
     failures: tuple = ()                      # rows of our own tool's errors: id, step, error_type, place, message
 
     def has(self, name:str) -> bool:
-        "Whether a file of that name (without its ending) is in the folder."
+        "Whether a file called `name` (without its ending) is in the folder."
         return name in self.files
     @property
     def method(self) -> str:
@@ -105,13 +105,13 @@ class SessionData:
             ts in sorted(out.items(), key=lambda x: (place.get(x[1][0].get("persona"), 99), x[0]))}
 
     def persona(self, id:str) -> str:
-        "The Korean name of a persona."
+        "The Korean name of the persona `id`; the id itself, or –, where it is not known."
         return (self.personas.get(id) or {}).get("name") or id or "–"
     def score(self, id:str, method:str|None=None) -> dict:
-        "The score row of an id; {} where there is none."
+        "The score row of the query or turn `id` by `method` (None: the session's); {} where there is none."
         return self.scores.get(method or self.method, {}).get(id, {})
     def verdict(self, id:str, method:str|None=None) -> str|None:
-        "success, refused, partial, failure, or None: not scored. An error of the system under test is a failure."
+        "success, refused, partial, failure, or None: `id` not scored by `method`. An error of the target is a failure."
         v = self.score(id, method).get("verdict")
         if v in _SCORED:
             return v
@@ -119,7 +119,7 @@ class SessionData:
 
 # %% ../../nbs/persona/22_report.ipynb #a30757fc
 def read_session(folder:str|Path) -> SessionData:
-    "Read a session folder; what is missing is empty, what is broken is left out and named."
+    "Read a session `folder`; what is missing is empty, what is broken left out and named. `ConfigError`: no folder."
     folder, bad = Path(folder), []
     if not folder.is_dir():
         raise ConfigError(f"세션 폴더가 없습니다: {folder}. `rag-quality test`가 만든 폴더를 주세요.")
@@ -181,7 +181,7 @@ def _succeeded(data:SessionData, id:str, method:str|None=None) -> bool|None:
     return None if v is None else v in ("success", "refused")
 
 def success_rate(data:SessionData, ids:Iterable[str]|None=None, *, method:str|None=None) -> Rate:
-    "The success rate of these queries (all, without `ids`)."
+    "The success rate of the queries `ids` of a session's `data` (all, without `ids`), by the scores of `method`."
     return _rate_of(_succeeded(data, q, method) for q in (data.queries if ids is None else ids))
 
 def _groups(data:SessionData, by:str|Callable[[dict], object]) -> dict[str, list[str]]:
@@ -193,8 +193,8 @@ def _groups(data:SessionData, by:str|Callable[[dict], object]) -> dict[str, list
     return {k: out[k] for k in dict.fromkeys([*order, *sorted(out)]) if k in out}
 
 def failure_notes(data:SessionData) -> list[str]:
-    """What raised, in Korean: in our own tool (no fault of the system under test), and in steps of our own pipeline
-    where that was tested; [] where nothing did."""
+    """What raised in a session's `data`, in Korean: in our own tool (no fault of the system under test), and in steps
+    of our own pipeline where that was tested; [] where nothing did."""
     def of(row):
         return Failure(row["step"], row["error_type"], row["place"], row.get("message", ""))
     asked = (
@@ -226,8 +226,8 @@ def _dimension_means(data:SessionData, method:str|None=None) -> dict[str, tuple[
     return {d: (interval(scores, d), len(rows)) for d in scores.measures}
 
 def kept_rate(data:SessionData) -> tuple[Interval, int]:
-    """Share of the turns after the first whose context was kept (over those that could be decided), sampled by
-    scenario; and the number of such turns."""
+    """Share of the turns after the first in `data` whose context was kept (over those that could be decided), with
+    a 95 % interval sampled by scenario; and the number of such turns."""
     later = {t["id"]: t for ts in data.dialogues.values() for t in ts[1:]}
     kept = {i: (t.get("context") or {}).get("kept") for i, t in later.items()}
     scores = Scores(
@@ -252,8 +252,8 @@ def _verdict_rank(v:str|None) -> int|None:
     return {"failure": 0, "partial": 1, "success": 2, "refused": 2}.get(v)
 
 def compare_sessions(data:SessionData, other:SessionData) -> SessionComparison:
-    """The paired differences this session minus the other, and the queries whose verdict changed. Only scores of one
-    method are compared."""
+    """The paired differences, the session `data` minus the `other`, and the queries whose verdict changed. Only scores
+    of one method are compared."""
     there = {(q.get("persona"), q.get("text")): i for i, q in other.queries.items()}
     pairs = tuple((i, j) for i, q in data.queries.items() if (j := there.get((q.get("persona"), q.get("text")))))
     if data.method != other.method and data.scores and other.scores:
@@ -712,7 +712,7 @@ _SECTIONS = (
 class TestReportGenerator:
     "The Markdown report of a session folder."
     __test__ = False                              # its name is the specification's; it is no test case
-    def __init__(self, folder:str|Path):
+    def __init__(self, folder:str|Path):   # of a session, read at once
         self.folder, self.data = Path(folder), read_session(folder)
 
     def markdown(self) -> str:

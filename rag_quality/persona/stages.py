@@ -22,7 +22,7 @@ from .personas import Exchange, PersonaQuery
 
 # %% ../../nbs/persona/17_stages.ipynb #9ef53f90
 def bare(text:str) -> str:
-    "Letters and digits alone, without marks of amendment."
+    "Letters and digits of `text` alone, in lower case, without marks of amendment such as <개정 ...>."
     return re.sub(r"[\W_]", "", re.sub(r"<[^<>]{0,60}>", "", nfc(text))).lower()
 
 @lru_cache(maxsize=8192)
@@ -104,7 +104,8 @@ class Probes:
         )
 
     def asked(self, query:str, by:str="answer") -> tuple[str, ...]|None:
-        "What is found by the search, or shown by the answer, for a text; None where it can't be asked or fails."
+        """The texts found for `query`, best first; None where the system can't be asked or fails. `by`: 'search', or
+        'answer' for the contexts that it shows."""
         if (by, query) in self._texts:
             return self._texts[by, query]
         if getattr(self, by) is None or self.calls >= self.most or self.failed >= 3:
@@ -122,11 +123,11 @@ class Probes:
         return got
 
     def texts(self, query:str) -> tuple[str, ...]|None:
-        "What the system finds for a text, best first."
+        "The texts that the system finds for `query`, best first; None where it can't be asked."
         return self.asked(query, "search" if self.search else "answer")
 
     def rank(self, query:str, articles:Sequence[Passage]) -> int|None:
-        "The best rank of one of the articles (0: not found); None where it can't be known."
+        "The best rank, from 1, of one of `articles` for `query` (0: not found); None where it can't be known."
         found = self.texts(query)
         if found is None:
             return None
@@ -195,8 +196,13 @@ def _alive(passages, probes) -> bool:
 class Tester:
     "Runs the tests of one system over a collection."
     def __init__(
-        self, passages:Iterable[Passage], *, search:Callable|None=None, answer:Callable|None=None, validator=None,
-        most:int|None=None
+        self,
+        passages:Iterable[Passage],   # of the collection
+        *,
+        search:Callable|None=None,    # (query, k) -> [(Passage, score)] of the system under test
+        answer:Callable|None=None,    # (query, history) -> Answer of the system under test
+        validator=None,               # with validate_answer(answer, context); None: a FaithfulnessValidator
+        most:int|None=None            # calls that may be made, see `Probes`
     ):
         self.passages, self.probes, self.validator = list(passages), Probes(
             search, answer, most=most), validator or FaithfulnessValidator()
@@ -206,7 +212,7 @@ class Tester:
                 self.homes.setdefault(d, []).append(p)
 
     def right(self, relevant:Mapping[str, int]) -> list[Passage]:
-        "The articles that answer."
+        "The articles that answer: those of grade 2 or more in `relevant` (doc_id -> grade)."
         return [p for d, g in relevant.items() if g >= 2 for p in self.homes.get(d, ())]
 
     @cached_property
@@ -216,15 +222,15 @@ class Tester:
             **{_bare(p.text)[:24]: p for p in self.passages}, **{_bare(p.title): p for p in self.passages if p.title}}
 
     def shown(self, a:Answer) -> dict[int, Passage]:
-        "Which article each context is, where it can be told by its first line."
+        "Place of a context of the answer `a` -> the article that it is, where its first line tells."
         found = {
             n: self.heads.get(_bare(c.split("\n")[0])) or self.heads.get(_bare(c)[:24]) for n,
             c in enumerate(a.contexts)}
         return {n: p for n, p in found.items() if p}
 
     def own_words(self, p:Passage) -> bool|None:
-        """Is an article found by its title, its first sentence, or its text? Near the top for one of them, or anywhere
-        for two."""
+        """Is the article `p` found by its title, its first sentence, or its text? Near the top for one of them, or
+        anywhere for two. None where the system can't be asked."""
         said = [x for x in (p.title, p.text.split("\n")[0][:200], p.full_text[:400]) if x.strip()]
         ranks = [r for x in said if (r := self.probes.rank(x, [p])) is not None]
         return None if not ranks else any(r and r <= FOUND for r in ranks) or sum(map(bool, ranks)) > 1
@@ -235,7 +241,7 @@ class Tester:
         return _alive(self.passages, self.probes)
 
     def stale(self, p:Passage) -> bool:
-        "Does the system have an old wording of an article? By what its own words find."
+        "Does the system have an old wording of the article `p`? By what its own words find."
         return any(
             (found := self.probes.texts(x)) is not None and _sight(p, found).state == "stale"
             for x in (p.title, p.full_text[:400])
@@ -343,7 +349,7 @@ def _own(t:Tester, e:Exchange, passed:dict, notes:dict) -> None:
 
 # %% ../../nbs/persona/17_stages.ipynb #2d6e7b3b
 def look(t:Tester, query:PersonaQuery, e:Exchange) -> Look:
-    "The stages of one question asked alone."
+    "What the tests `t` say of each stage of one `query` asked alone; `e`: what came back."
     passed, notes = {"answered": e.error is None}, {}
     if e.error:
         notes["answered"] = f"{e.error.kind}: {e.error.message}"[:100]
@@ -370,9 +376,11 @@ def look(t:Tester, query:PersonaQuery, e:Exchange) -> Look:
     return Look(query.id, passed, notes)
 
 # %% ../../nbs/persona/17_stages.ipynb #ea569add
-def look_turn(t:Tester, row:Mapping, e:Exchange|None=None   # None: what the row itself says came back
+def look_turn(t:Tester, row:Mapping,
+              e:Exchange|None=None   # what came back; None: what the row itself says
              ) -> Look:
-    "The stages of one later turn of a dialogue: whether it was answered, and whether what was said before was heard."
+    """What the tests `t` say of one later turn of a dialogue (a `row` of turns.jsonl): whether it was answered, and
+    whether what was said before was heard."""
     e = e or Exchange.from_dict(row)
     passed, notes = {"answered": e.error is None}, {}
     if e.error:

@@ -69,7 +69,7 @@ def _is_plain_date(digits) -> bool:
 
 # %% ../../nbs/persona/21_store.ipynb #202fd606
 def personal_numbers(text:str) -> list[tuple[int, int, str]]:
-    "(start, end, what) of each personal number of an NFC text, in order, without overlaps."
+    "(start, end, what) of the personal numbers of an NFC `text`, in order, disjoint; `ConfigError`: it is no str."
     if not isinstance(text, str):
         raise ConfigError(f"가릴 글은 문자열이어야 하는데 {type(text).__name__}입니다: {text!r:.40}")
     flat, found = _same_width(text), []
@@ -95,7 +95,7 @@ def personal_numbers(text:str) -> list[tuple[int, int, str]]:
     return sorted(kept)
 
 def mask_personal(text:str) -> str:
-    "The text with phone, student and resident registration numbers replaced by their kind in brackets."
+    "`text` with phone, student and resident registration numbers replaced by their kind in brackets."
     text = nfc(text) if isinstance(text, str) else text
     out, at = [], 0
     for s, e, what in personal_numbers(text):
@@ -189,7 +189,7 @@ def _key_of(row:Mapping, keys:tuple=("id",)) -> tuple:
     )
 
 def read_rows(path:str|os.PathLike, keys:tuple=("id",)) -> list[dict]:
-    "The rows of a file: of two with one key the later, in the place of the first; [] where there is no file."
+    "The rows of the file `path`: of two with the same `keys` the later, in the first one's place; [] without a file."
     path, found = Path(path), {}
     try:
         lines = path.read_bytes().split(b"\n")
@@ -255,7 +255,7 @@ _ROOT = "data/output/test_sessions"
 _FILES = {"personas": ("id",), "queries": ("id",), "answers": ("id",), "turns": ("id",), "fact_checks": ("id",), "scores": ("id", "method"), "traces": ("id", "step", "input"), "failures": ("id", "step", "place")}
 
 def session_id(config:Mapping) -> str:
-    "The name of a session, from the content of its configuration: 'hanbit-s0-1a2b3c4d'."
+    "The name of a session, from the content of its `config`: 'hanbit-s0-1a2b3c4d'."
     name = config.get("collection", "session")
     name = name.get("name", "") if isinstance(name, Mapping) else str(name)
     head = re.sub(r"[^0-9A-Za-z가-힣]+", "-", nfc(name)).strip("-")[:30] or "session"
@@ -282,7 +282,7 @@ def _hold(fd) -> bool:
 # %% ../../nbs/persona/21_store.ipynb #8bed0005
 class FolderLock:
     "The right to write into a folder: held by one `FolderLock` of one process until `release` or its death."
-    def __init__(self, folder:str|os.PathLike):
+    def __init__(self, folder:str|os.PathLike):   # where the file .lock stands while it is held
         self.path, self.fd = Path(folder) / ".lock", None
 
     def take(self) -> bool:
@@ -371,7 +371,7 @@ def _masked_row(row:Mapping, known:dict|None=None   # number -> kind: those seen
 # %% ../../nbs/persona/21_store.ipynb #d208db08
 class SessionStore:
     "The folder of one session; `SessionStore(folder)` only reads, `create` and `open` may write."
-    def __init__(self, folder:str|os.PathLike):
+    def __init__(self, folder:str|os.PathLike):   # of the session: session.json and the files of rows
         self.folder, self._guard, self._lock, self._known, self._before, self._begun = (
             Path(folder),
             threading.RLock(),
@@ -383,7 +383,7 @@ class SessionStore:
 
     @property
     def session(self) -> dict:
-        "What session.json says; a session that nobody is writing is not 'running'."
+        "session.json, 'interrupted' where its writer is gone; `ConfigError` without that file, `DataError` if no JSON."
         try:
             found = json.loads((self.folder / "session.json").read_text(encoding="utf8"))
         except FileNotFoundError:
@@ -395,21 +395,21 @@ class SessionStore:
         return found
 
     def path(self, name:str) -> Path:
-        "Where the rows of a name are."
+        "The file of the rows `name`, such as 'answers'; raises `ConfigError` where there is no such kind."
         if name not in _FILES:
             raise ConfigError(f"name={name!r:.30}: {', '.join(_FILES)} 가운데 하나여야 합니다.")
         return self.folder / f"{name}.jsonl"
 
     def rows(self, name:str) -> list[dict]:
-        "The rows of a file: of two with one id the later."
+        "The rows of the kind `name`, such as 'answers': of two with one id the later."
         return read_rows(self.path(name), _FILES[name])
 
     def done(self, name:str) -> set[str]:
-        "The ids that need not be done again; a question that was never sent, or called off, does."
+        "The ids of the rows `name` that need not be done again; a question never sent, or called off, does."
         return {r["id"] for r in self.rows(name) if not _unasked(r)}
 
     def read(self, name:str, default=None):
-        "A JSON file of the folder, e.g. 'components.json'; `default` where there is none."
+        "The JSON file `name` such as 'components.json'; `default` without it, `DataError` where it is no JSON."
         try:
             return json.loads((self.folder / name).read_text(encoding="utf8"))
         except FileNotFoundError:
@@ -585,11 +585,11 @@ SessionStore.__enter__, SessionStore.__exit__ = lambda self: self, lambda self, 
 
 # %% ../../nbs/persona/21_store.ipynb #554b54ef
 def sessions(root:str|os.PathLike=_ROOT) -> list[str]:
-    "The ids of the sessions below a folder, in order."
+    "The ids of the sessions below the folder `root`, in natural order."
     return sorted((p.parent.name for p in Path(root).glob("*/session.json")), key=_natural)
 
 def find_session(which:str|os.PathLike, root:str|os.PathLike=_ROOT) -> Path:
-    "The folder of a session given by its folder, its id, or the beginning of one that no other shares."
+    "The folder of `which`: a folder, an id below `root`, or the beginning of just one; raises `ConfigError` for none."
     text, known = str(which).rstrip("/"), sessions(root)
     for p in (Path(text), Path(root) / text):
         if text and (p / "session.json").is_file():
@@ -608,7 +608,7 @@ def find_session(which:str|os.PathLike, root:str|os.PathLike=_ROOT) -> Path:
 
 # %% ../../nbs/persona/21_store.ipynb #5df741d4
 def same_but_times(a:str|os.PathLike, b:str|os.PathLike, *, skip:tuple=("dashboard.html", ".lock")) -> list[str]:
-    "Where two session folders differ, clock values and the number of the session aside; [] where they are the same."
+    "Where the session folders `a` and `b` differ but for clock values, number and the files `skip`; [] where equal."
     a, b, found = Path(a), Path(b), []
     ids = [json.loads((p / "session.json").read_text(encoding="utf8")).get("id") or p.name for p in (a, b)]
     def content(p, name, own):

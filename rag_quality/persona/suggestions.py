@@ -142,8 +142,8 @@ class Missing:
 # %% ../../nbs/persona/20_suggestions.ipynb #b5465e39
 @lru_cache(maxsize=2)
 def learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
-    """(need -> lay words, lay word -> what it may stand for) of a bank; kept in the cache, since reading the bank takes
-    seconds."""
+    """(need -> lay words, lay word -> word it may stand for -> (p, n wordings)) of the bank `needs`; kept in the cache,
+    since reading the bank takes seconds."""
     key = content_hash(
         bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__, PRIOR, ROUNDS, LEAST, FLOOR)
     if (kept := cache_load("wordings", key)) is not None:
@@ -267,7 +267,7 @@ class Suggestion:
 
     @classmethod
     def from_dict(cls, row:Mapping) -> "Suggestion":
-        "From what `to_dict` gave."
+        "A suggestion from the `row` that `to_dict` gave."
         got = {k: row[k] for k in cls.__dataclass_fields__ if k in row}
         return cls(
             **{
@@ -304,7 +304,7 @@ _EVIDENCE = {
     "asked": "다른 질문의 조문이 가리킨 필요의 말"}
 
 def config_file(name:str, config_dir) -> Path:
-    "The file of a configuration in a folder, else the packaged one."
+    "The file `name`.json in the folder `config_dir`, else the packaged one."
     return p if (p := Path(config_dir)/f"{name}.json").is_file() else bundle_path("config", f"{name}.json")
 
 def _dictionary(config_dir) -> Synonyms:
@@ -534,15 +534,15 @@ def _code_suggestions(kinds:Mapping[str, int]) -> list[Suggestion]:
 _WORDS = ("vocabulary_gap", "not_retrieved", "ranked_low")
 
 def plan(
-    diagnosis,
-    queries: Iterable[PersonaQuery],
-    collection,
-    config_dir="data/config",
+    diagnosis,  # a `Diagnosis` or its dict
+    queries: Iterable[PersonaQuery],  # failures of other questions are left aside
+    collection,  # a Collection or its passages
+    config_dir="data/config",  # folder of the configuration; the packaged one fills in
     *,
-    rewriter=None,
-    broad: bool = True  # also dictionary entries that single failures and other questions only point at: for a loop that measures them
+    rewriter=None,  # a QueryRewriter whose bank tells what lay words mean; None: the packaged one
+    broad: bool = True  # also entries that single failures and other questions only point at: for a loop that measures
 ) -> list[Suggestion]:
-    "Suggestions for diagnosed failures (a `Diagnosis` or its dict), made from these questions alone; numbered."
+    "Suggestions for diagnosed failures, made from these questions alone; numbered."
     found = diagnosis if isinstance(diagnosis, Mapping) else diagnosis.to_dict()
     queries = list(queries)
     by = {q.id: q for q in queries}
