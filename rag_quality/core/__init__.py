@@ -43,8 +43,8 @@ Qrels = dict[str, dict[str, int]]    # query_id -> doc_id -> grade, 0 is judged 
 
 # %% ../../nbs/00_core.ipynb #e5480f97
 def nfc(text:str) -> str:
-    """Compose Hangul written in decomposed jamo (NFD), as macOS file names are; broken characters (lone surrogates)
-    become U+FFFD."""
+    """`text` in NFC: Hangul written in decomposed jamo (NFD), as macOS file names are, is composed; broken characters
+    (lone surrogates) become U+FFFD."""
     return unicodedata.normalize("NFC", text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 # %% ../../nbs/00_core.ipynb #83b95522
@@ -89,7 +89,7 @@ def bundle_path(*parts:str   # below data/, e.g. "hanbit", "corpus.jsonl"
 def measuring_path(*parts:str   # e.g. "chatbot"
                   ) -> Path:
     """Where a set that only measures lies: in the checkout, or in the folder that RAG_QUALITY_DATA names; the wheel
-    carries none."""
+    carries none. Raises `DataError` where it is in neither."""
     named = os.environ.get("RAG_QUALITY_DATA")
     for base in (bundle_path(), *([Path(named)] if named else [])):
         if (found := base.joinpath(*parts)).exists():
@@ -102,7 +102,8 @@ def measuring_path(*parts:str   # e.g. "chatbot"
 
 def config_path(name:str    # e.g. "colloquial_mappings"
                ) -> Path:
-    "The file that `load_config(name)` reads: ./data/config first, then the packaged one."
+    """The file that `load_config(name)` reads: ./data/config first, then the packaged one. Raises `ConfigError` where
+    neither has it."""
     local = Path("data/config") / f"{name}.json"
     if local.is_file():
         log.info("작업 폴더의 설정을 씁니다: %s", local)
@@ -117,7 +118,8 @@ def config_path(name:str    # e.g. "colloquial_mappings"
 def load_config(name:str,                                # e.g. "colloquial_mappings"
                 config:Mapping|str|os.PathLike|None=None # a ready mapping, or the path of another file
                ) -> dict:
-    "Read a JSON configuration: `config` if given, else ./data/config/`name`.json, else the packaged file."
+    """Read a JSON configuration: `config` if given, else ./data/config/`name`.json, else the packaged file. Raises
+    `ConfigError` where the file is missing, not UTF-8, no JSON, or no JSON object."""
     if isinstance(config, Mapping):
         return dict(config)
     path = Path(config) if config is not None else config_path(name)
@@ -135,8 +137,8 @@ def load_config(name:str,                                # e.g. "colloquial_mapp
 
 # %% ../../nbs/00_core.ipynb #43e223b9
 def read_jsonl(path:str|os.PathLike) -> list:
-    """The rows of a JSONL file of the package's own kind; `DataError` names the first bad line. Empty lines are passed
-    over."""
+    """The rows of `path`, a JSONL file of the package's own kind. Empty lines are passed over. Raises `DataError` that
+    names the first line that is no JSON."""
     out = []
     for n, line in enumerate(Path(path).read_text(encoding="utf-8-sig").split("\n"), 1):
         try:
@@ -147,8 +149,8 @@ def read_jsonl(path:str|os.PathLike) -> list:
 
 # %% ../../nbs/00_core.ipynb #037085ec
 def atomic_write(path:str|os.PathLike, content:str|bytes) -> Path:
-    """Write a whole file or nothing: into a temporary file beside it, then renamed over it. Pipes and devices are
-    written to, links followed."""
+    """Write the whole `content` (text as UTF-8) to `path` or nothing: into a temporary file beside it, then renamed
+    over it. Pipes and devices are written to, links followed. Returns `path`."""
     path = Path(path)
     # a lone surrogate: as JSON escapes it
     data = content if isinstance(content, bytes) else content.encode("utf8", "backslashreplace")
@@ -176,7 +178,7 @@ def atomic_write(path:str|os.PathLike, content:str|bytes) -> Path:
     return path
 
 def save_config(name:str, config:Mapping) -> Path:
-    "Write a configuration to ./data/config of the working folder (never into the installed package)."
+    "Write `config` to ./data/config/`name`.json of the working folder (never into the installed package); its path."
     return atomic_write(Path("data/config") / f"{name}.json", json.dumps(config, ensure_ascii=False, indent=2) + "\n")
 
 # %% ../../nbs/00_core.ipynb #419afa6f
@@ -186,13 +188,14 @@ _OS_REASONS = {
     errno.EIO: "디스크 오류"}
 
 def os_reason(e:Exception) -> str:
-    "Why the system could not read or write, in Korean where it is a common reason."
+    "Why the system could not read or write (the error `e`), in Korean where it is a common reason."
     return _OS_REASONS.get(getattr(e, "errno", None)) or getattr(e, "strerror", None) or str(e)
 
 # %% ../../nbs/00_core.ipynb #bf9e7adc
 def content_hash(*parts:object  # texts, numbers, or iterables of them
                 ) -> str:
-    "A 16-digit hex name for a content; order and boundaries matter."
+    """A 16-digit hex name for a content (BLAKE2b); order and boundaries matter. Raises `TypeError` for an object of
+    another kind."""
     h = hashlib.blake2b(digest_size=8)
     def feed(part):
         if isinstance(part, (str, bytes, int, float, type(None))):
@@ -231,8 +234,9 @@ def _packaged(kind:str, key:str) -> dict[str, np.ndarray]|None:
         return None
 
 def cache_load(kind:str, key:str) -> dict[str, np.ndarray] | None:
-    """The arrays saved under `kind/key`, by this user or in the package (`make warm`), or None: not there, not readable
-    now (kept), or damaged (removed); the last two with a log line."""
+    """The arrays saved as file `key` of the folder `kind`, by this user or in the package (`make warm`), or None: not
+    there, not readable now (kept), or damaged (removed; the `ValueError` of a wrong checksum does not get out); the
+    last two with a log line."""
     path = cache_dir() / kind / f"{key}.npz"
     try:
         raw = path.read_bytes()
@@ -255,7 +259,8 @@ def cache_load(kind:str, key:str) -> dict[str, np.ndarray] | None:
         return None
 
 def cache_save(kind:str, key:str, arrays:Mapping[str, np.ndarray]) -> None:
-    "Save arrays under `kind/key`, whole or not at all; a disk that cannot be written is a log line, not an error."
+    """Save `arrays` (name -> array) in a file `key` of the folder `kind`, whole or not at all; a disk that cannot be
+    written is a log line, not an error. Raises `TypeError` where an array holds objects."""
     if bad := [k for k, a in arrays.items() if np.asarray(a).dtype.hasobject]:
         raise TypeError(f"object arrays cannot be cached: {bad}")
     buffer = io.BytesIO()
@@ -267,6 +272,7 @@ def cache_save(kind:str, key:str, arrays:Mapping[str, np.ndarray]) -> None:
 
 # %% ../../nbs/00_core.ipynb #cbc02685
 def progress(items:Iterable, desc:str="", total:int|None=None):
-    "Iterate with a progress bar on stderr; silent where stderr is not a terminal."
+    """Iterate over `items` with a progress bar on stderr, headed `desc`, of `total` steps (None: the length of
+    `items`); silent where stderr is not a terminal."""
     from tqdm import tqdm
     return tqdm(items, desc=desc, total=total, disable=None, leave=False)

@@ -35,7 +35,7 @@ class Failure:
 
 def place_of(error:BaseException) -> str:
     """'module:function:line' of the innermost frame of this package, or of the program that uses it (`__main__`), that
-    an exception went through; of the innermost at all where there is none."""
+    `error` went through; of the innermost at all where there is none."""
     tb, inside, last = error.__traceback__, "", "?"
     while tb is not None:
         module = tb.tb_frame.f_globals.get("__name__", "?")
@@ -58,7 +58,7 @@ _told: set = set()     # kinds that the log has
 def failure_of(step:str,           # as traces and tables name it
                error:Exception
               ) -> Failure:
-    """What to keep of an exception, with one log line a kind; raised again where the wall is not for it, or where there
+    """What to keep of `error`, with one log line a kind; raised again where the wall is not for it, or where there
     is none."""
     if isinstance(error, _THROUGH) or strict():
         raise error
@@ -71,7 +71,7 @@ def failure_of(step:str,           # as traces and tables name it
 def attempt(step:str, function:Callable, *given,
             otherwise=None,        # what stands for the value where the function raises
             **named) -> tuple:
-    "(what the function returns, None), or (`otherwise`, the `Failure`)."
+    "(what `function` returns for the arguments, None), or (`otherwise`, the `Failure` of the `step`)."
     try:
         return function(*given, **named), None
     except Exception as e:
@@ -91,8 +91,8 @@ class Wall:
 
 # %% ../../nbs/core/00_wall.ipynb #51d63b37
 def counted(failures:Iterable[Failure]) -> list[str]:
-    """One line a kind, the most frequent first: 'reranker: IndexError (components:apply:12) list index out of range,
-    3번'."""
+    """One line a kind of `failures`, the most frequent first: 'reranker: IndexError (components:apply:12) list index
+    out of range, 3번'."""
     first, n = {}, {}
     for f in failures:
         first.setdefault(f.kind, f)

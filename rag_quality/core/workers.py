@@ -99,12 +99,12 @@ class Worker:
             pass                                    # it died: `ask` says so
 
     def send(self, value) -> None:
-        "One more message for what prepares the work."
+        "One more message for what prepares the work: a `value` that can be pickled."
         self._sender.join()
         self._send(value)
 
     def ask(self, what:str, *given):
-        "(did it work, the value or why not); waits."
+        "Have the work named `what` done with these arguments: (did it work, the value or why not); waits."
         self.send((what, given))
         try:
             return pickle.load(self._process.stdout)

@@ -107,7 +107,8 @@ class Collection:
         return [q for q in self.queries if any(g > 0 for g in self.qrels.get(q.query_id, {}).values())]
 
     def split(self, name:str|None) -> "Collection":
-        "The same corpus with the queries of one split; None or 'all' keeps all."
+        """The same corpus with the queries of the split `name`; None or 'all' keeps all. Raises `ConfigError` where
+        there is no such split."""
         if name in (None, "all"):
             return self
         if (name := nfc(name)) not in self.splits:
@@ -117,7 +118,7 @@ class Collection:
                        qrels={q: d for q, d in self.qrels.items() if q in ids}, splits={name: self.splits[name]})
 
     def passage(self, doc_id:str) -> Passage:
-        "The passage of an id."
+        "The passage whose id is `doc_id`. Raises `DataError` where there is none."
         for p in self.passages:
             if p.doc_id == doc_id:
                 return p
@@ -239,7 +240,7 @@ def load_collection(path:str|Path,         # a BEIR folder, a folder of .txt/.md
 
 # %% ../../nbs/01_data.ipynb #16fedecd
 def save_collection(collection:Collection, path:str|Path) -> Path:
-    "Write a collection as a BEIR folder: corpus.jsonl, queries.jsonl, qrels/<split>.tsv."
+    "Write `collection` as a BEIR folder `path`: corpus.jsonl, queries.jsonl, qrels/<split>.tsv. Returns the folder."
     path = Path(path)
     def lines(rows):
         return "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in rows)
@@ -263,12 +264,13 @@ def save_collection(collection:Collection, path:str|Path) -> Path:
 
 # %% ../../nbs/01_data.ipynb #04228808
 def bundled(name:str="hanbit") -> Collection:
-    """The collection that comes with the package: the regulations of a university that does not exist, and what people
-    ask of them."""
+    """The collection `name` that comes with the package; 'hanbit': the regulations of a university that does not exist,
+    and what people ask of them."""
     return load_collection(bundle_path(name))
 
 def warn_of_test(collection:Collection, split:str|None, what:str) -> bool:
-    "One line of warning where something is chosen on queries of the split 'test'; whether it was given."
+    """One line of warning where `what` (a step, as people call it) is chosen on queries of the split 'test' of
+    `collection`, which `split` may hold too (None: all queries); whether the warning was given."""
     if held := sorted(
         set(collection.splits.get("test", ()))
         & {q for s in (collection.splits if split in (None, "all") else (split,)) for q in collection.splits.get(s, ())}

@@ -58,7 +58,8 @@ def _read_bytes(path:str|Path) -> bytes:
         raise DataError(f"파일을 읽을 수 없습니다: {path} ({os_reason(e)})") from None
 
 def read_text(path:str|Path) -> str:
-    "Read a text file, recognising UTF-8, CP949 and decomposed Hangul (NFD)."
+    """The text of the file `path`, recognising UTF-8, UTF-16, CP949 and decomposed Hangul (NFD); `DataError` where it
+    cannot be read or is no text."""
     return _decode(_read_bytes(path), str(path))
 
 # %% ../../nbs/data/00_articles.ipynb #df5e7421
@@ -113,7 +114,7 @@ def _heading(line, after, titled):
 
 # %% ../../nbs/data/00_articles.ipynb #e364344e
 def bar_tables(text:str) -> str:
-    "The text with its tables of tabs (two lines or more with as many tabs each) written with bars."
+    "The `text` with its tables of tabs (two lines or more with as many tabs each) written with bars."
     if "\t" not in text:
         return text
     lines = text.split("\n")

@@ -19,10 +19,11 @@ log = logging.getLogger("rag_quality.data")
 class Problems(list):
     "What is wrong with the files being read, a line each: 'file:line: key: what'."
     def add(self, path, line:int|None, what:str):
+        "One more problem: `what` is wrong in `path` at `line` (from 1; None: in the file as a whole)."
         self.append(f"{path}:{line}: {what}" if line else f"{path}: {what}")
 
     def settle(self, strict:bool, show:int=10):
-        "Raise `DataError` with what was found (strict), or log it (lenient)."
+        "Raise `DataError` with what was found (`strict`), or log it (lenient); the first `show` problems are quoted."
         if not self:
             return
         head = "\n".join(self[:show]) + (f"\n… 그 밖에 {len(self)-show}건" if len(self) > show else "")
@@ -32,7 +33,8 @@ class Problems(list):
 
 # %% ../../nbs/data/01_files.ipynb #499ac249
 def read_lines(path:str|Path, problems:Problems) -> Iterator[tuple[int, str]]:
-    "Each (number, text) of a file's lines which are not blank; a line that cannot be decoded becomes a problem."
+    """Each (number, text) of the lines of the file `path` which are not blank; a line that cannot be decoded goes into
+    `problems`."""
     for n, line in enumerate(_decode_lines(_read_bytes(path)), 1):
         if line is None:
             problems.add(path, n, "UTF-8이 아닙니다. UTF-8로 저장해 주세요.")
@@ -40,7 +42,7 @@ def read_lines(path:str|Path, problems:Problems) -> Iterator[tuple[int, str]]:
             yield n, line
 
 def short(value:object, limit:int=60) -> str:
-    "The repr of a value, for a message: at most `limit` characters."
+    "The repr of `value`, for a message: at most `limit` characters, then '…'."
     text = repr(value)
     return text if len(text) <= limit else f"{text[:limit]}…"
 
@@ -80,21 +82,22 @@ def _collect_qrels(path:str|Path, problems:Problems, queries:set[str]|None=None,
     return qrels
 
 def read_qrels(path:str|Path, *, strict:bool=True) -> Qrels:
-    """Graded judgments from a BEIR .tsv (3 columns, header) or a TREC file (4 columns): query_id -> doc_id -> grade >=
-    0."""
+    """Graded judgments from `path`, a BEIR .tsv (3 columns, header) or a TREC file (4 columns): query_id -> doc_id ->
+    grade >= 0. Lines that are wrong: a `DataError` (`strict`), or left out and logged."""
     problems = Problems()
     qrels = _collect_qrels(path, problems)
     problems.settle(strict)
     return qrels
 
 def write_qrels(qrels:Qrels, path:str|Path) -> Path:
-    "Write judgments as a BEIR .tsv."
+    "Write `qrels` (query_id -> doc_id -> grade) to `path` as a BEIR .tsv with its header. Returns the path."
     lines = [f"{q}\t{d}\t{g}" for q, docs in qrels.items() for d, g in docs.items()]
     return atomic_write(path, "\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
 
 # %% ../../nbs/data/01_files.ipynb #6c52f924
 def read_run(path:str|Path, *, strict:bool=True) -> Run:
-    "A TREC run (qid Q0 doc rank score tag): query_id -> doc_id -> score."
+    """The TREC run (qid Q0 doc rank score tag) in the file `path`: query_id -> doc_id -> score; the ranks are not read.
+    Lines that are wrong: a `DataError` (`strict`), or left out and logged."""
     problems, run = Problems(), {}
     for n, line in read_lines(path, problems):
         cols = _columns(line)
@@ -116,7 +119,8 @@ def read_run(path:str|Path, *, strict:bool=True) -> Run:
     return run
 
 def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
-    "Write a run in TREC format (tab-separated), best first; equal scores stay in the order of the run."
+    """Write `run` (query_id -> doc_id -> score) to `path` in TREC format (tab-separated), best first; equal scores stay
+    in the order of the run. `tag` is the last column, the name of the run. Returns the path."""
     lines = [f"{q}\tQ0\t{d}\t{rank}\t{s:.9g}\t{tag}" for q, docs in run.items()
              for rank, (d, s) in enumerate(sorted(docs.items(), key=lambda x: -x[1]), 1)]
     return atomic_write(path, "\n".join(lines) + "\n")
@@ -175,8 +179,8 @@ def _table(text:str, path:Path, problems:Problems) -> Iterator[tuple[int, dict]]
 
 # %% ../../nbs/data/01_files.ipynb #b19e64a8
 def read_objects(path:str|Path, problems:Problems) -> Iterator[tuple[int, object]]:
-    """Each (line, value) of a JSONL, CSV or TSV file, or (place, value) of a JSON list; what cannot be read becomes a
-    problem, a file that is no text a `DataError`."""
+    """Each (line, value) of `path`, a JSONL, CSV or TSV file, or (place, value) of a JSON list; what cannot be read
+    goes into `problems`. Raises `DataError` where the file is no text."""
     path = Path(path)
     raw = _read_bytes(path)
     if kind := next((k for sign, k in _FILES.items() if raw.startswith(sign)), None):

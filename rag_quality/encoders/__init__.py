@@ -26,7 +26,7 @@ class Encoder(Protocol):
     dim: int           # length of a vector
     fingerprint: str   # equal for equal vectors: names the cache; "" where they cannot be named
     def encode(
-        self, texts: Iterable[str]
+        self, texts: Iterable[str]  # a list of texts, not one string
     ) -> np.ndarray:  # float32, a row a text, of length 1 (0 where the text says nothing)
         ...
 
@@ -42,6 +42,7 @@ class VectorFile:
     """Vectors by key in one SQLite file, shared by processes; what is damaged is not there, what cannot be written is a
     log line."""
     def __init__(self, path:Path, dim:int):
+        "`path`: the SQLite file, made where it is missing; `dim`: the length of a vector."
         self.path, self.dim = Path(path), dim
 
     def _use(self, f:Callable[[sqlite3.Connection], None]) -> None:
@@ -58,7 +59,7 @@ class VectorFile:
                 p.unlink(missing_ok=True)
 
     def load(self, keys:Sequence[bytes]) -> dict[bytes, np.ndarray]:
-        "The vectors that are there, whole and of the right length."
+        "Key -> vector (float32, of length `dim`) for those of `keys` that are there, whole and of the right length."
         out = {}
         def read(db):
             for at in range(0, len(keys), 500):
@@ -73,7 +74,7 @@ class VectorFile:
         return out
 
     def save(self, rows:Mapping[bytes, np.ndarray]) -> None:
-        "Keep vectors: all of them or none."
+        "Keep `rows` (key -> vector): all of them or none; those with NaN or infinity are left out."
         data = [(k, _sealed(k, np.asarray(v, np.float32).tobytes())) for k, v in rows.items() if np.isfinite(v).all()]
         self._use(lambda db: db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", data))
 
@@ -82,6 +83,7 @@ class CachedEncoder:
     """An encoder whose vectors are kept on disk, in a file for each fingerprint: what was encoded once is not computed
     again."""
     def __init__(self, encoder:Encoder):
+        "`encoder`: the one whose vectors are kept, under its `fingerprint`."
         self.encoder = encoder
     @property
     def dim(self) -> int:
@@ -120,11 +122,12 @@ class CachedEncoder:
         return out
 
     def encode(self, texts:Iterable[str]) -> np.ndarray:
-        "As the encoder's `encode`."
+        "As the encoder's `encode`: float32, a row for each of `texts`."
         return self._rows(texts, self.encoder.encode, getattr(self.encoder, "query_prompt", ""))
 
     def encode_corpus(self, texts:Iterable[str], *, cache:bool=True) -> np.ndarray:
-        "As the encoder's `encode_corpus`, or its `encode` where it has none."
+        """As the encoder's `encode_corpus`, or its `encode` where it has none: float32, a row for each of `texts`.
+        Without `cache` this call neither looks at the kept vectors nor adds to them."""
         own = getattr(self.encoder, "encode_corpus", None)
         if not cache:
             return np.asarray(own(texts, cache=False) if own else self.encoder.encode(texts), np.float32)
@@ -144,12 +147,13 @@ def load_encoder(
     *,
     device: str = "auto",  # "auto", "cpu", "cuda", "cuda:N", "mps"
     precision: str = "float32",  # "float32", "float16", "bfloat16"
-    batch_size: int = 32,
-    max_length: int | None = None,
+    batch_size: int = 32,  # texts that a neural model takes at once
+    max_length: int | None = None,  # tokens read of a text; None: all that the model can
     cache: bool = True,  # keep the vectors of neural models on disk
     **more  # what else `SentenceEncoder` or `BGEM3Encoder` takes: query_prompt, trust_remote_code ...
 ) -> Encoder:
-    "An encoder by name, or the one that is given."
+    """An encoder by name, or the one that is given. Raises `ConfigError` where the model is not found, an argument is
+    not among the legal ones, or the object is no `Encoder`."""
     check_device(device)
     _check_precision(precision)
     if more and not isinstance(encoder, str|os.PathLike) or more and encoder == "kiwi":

@@ -51,7 +51,7 @@ def analyser_state() -> str:
     return content_hash(kiwipiepy.__version__, kiwipiepy_model.__version__, repr(arguments[1:]), repr(state))
 
 def corpus_key(texts:Iterable[str]) -> str:
-    "The name of the analysis of these texts by the shared Kiwi as it is now; '' where it cannot be named."
+    "The name of the analysis of `texts` by the shared Kiwi as it is now (16 hex digits); '' where it cannot be named."
     return content_hash(list(texts), state, "tokens-1") if (state := analyser_state()) else ""
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #a7fd1cd2
@@ -71,10 +71,10 @@ def _analyse(texts:Sequence[str], key:str) -> TokenTable:
         list(forms), list(tags), np.array(kiwi_ids, np.int32), np.array(ids, np.int32), np.array(starts, np.int64), key)
 
 def pack_words(words:Iterable[str]) -> np.ndarray:
-    "Words as one array of bytes, for a cache."
+    "`words` (without NUL) as one array of bytes (uint8), for a cache."
     return np.frombuffer("\0".join(words).encode("utf8", "surrogatepass"), np.uint8)
 def unpack_words(packed:np.ndarray, n:int) -> list[str]:
-    "The `n` words that were packed."
+    "The `n` words that `pack_words` made `packed` of."
     return packed.tobytes().decode("utf8", "surrogatepass").split("\0") if n else []
 
 def _restore(saved:dict|None, n_texts:int, key:str) -> TokenTable|None:
@@ -103,7 +103,7 @@ _recent: OrderedDict[str, TokenTable] = OrderedDict()   # the tables used last, 
 
 def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, in memory and on disk, by content
                   ) -> TokenTable:
-    "Analyse many texts on all cores, or find their analysis made before."
+    "Analyse many `texts` on all cores, or find their analysis made before (kept in memory and on disk with `cache`)."
     texts = list(texts)
     if not cache:
         return _analyse(texts, "")
@@ -125,8 +125,8 @@ def analyze_corpus(texts:Iterable[str], *, cache:bool=True   # keep the table, i
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #e7276960
 def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, cache:bool=True) -> list[list[str]]:
-    """The tokens of many texts: from the shared table for a `KiwiTokenizer`, by `tokenizer.many` or one by one for any
-    other."""
+    """The tokens of many `texts`, a list a text: from the shared table for a `KiwiTokenizer` (kept on disk with
+    `cache`), by the method `many` of another `tokenizer`, or one by one."""
     texts = list(texts)
     if type(tokenizer) is KiwiTokenizer:
         table = analyze_corpus(texts, cache=cache)
@@ -183,7 +183,7 @@ class MorphemeSpace:
         return rows
 
     def known(self, ids:np.ndarray) -> np.ndarray:
-        "Which morpheme numbers have a vector."
+        "Which morpheme numbers `ids` (Kiwi's) have a vector: bool, one an id."
         return (ids >= self.first) & (ids < self.size)
     def vectors(
         self,
@@ -191,7 +191,7 @@ class MorphemeSpace:
         *,
         disk: str = ""  # "r": look for their similarities on disk; "rw": and keep them there
     ) -> np.ndarray:
-        "Unit vectors, one row a morpheme."
+        "Unit vectors (float64), one row of `dim` for each of `ids` (Kiwi's numbers)."
         rows = self._kept(np.asarray(ids), disk == "rw") if disk else self._to_landmarks(ids)
         return rows.astype(np.float64) @ self.project
 
@@ -234,6 +234,7 @@ def _refine(forms:Sequence[str], kiwi_ids:np.ndarray, drop:int, *, disk:str="") 
 class RefinedVectors:
     "`refine`, remembering up to `limit` morphemes that were asked for before."
     def __init__(self, drop:int, limit:int=65_536):
+        "`drop`: principal components removed; `limit`: morphemes remembered, the oldest forgotten first."
         self.drop, self.limit, self._lock = drop, limit, threading.Lock()
         self._rows: dict[tuple[str, int], np.ndarray] = {}       # (form, kiwi id) -> its vector, oldest first
 
@@ -263,7 +264,8 @@ class RefinedVectors:
 def retrieval_defaults(part:str,   # "encoder", "neighbours" or "weights"
                        **given     # name = value; None: as configured
                       ) -> list:
-    "The settings as given, else as in the configuration `retrieval_defaults`, in order."
+    """The settings as given, else as in the configuration `retrieval_defaults`, in order. Raises `ConfigError` where it
+    lacks one."""
     known = load_config("retrieval_defaults").get(part, {}) if any(v is None for v in given.values()) else {}
     if missing := [k for k, v in given.items() if v is None and k not in known]:
         raise ConfigError(f"설정 retrieval_defaults의 {part!r}에 {', '.join(missing)}이(가) 없습니다. 함께 든 파일을 베껴 고치거나 인자로 주세요.")
@@ -282,7 +284,7 @@ def _checked(stop, drop, half):
     return stop, drop, half
 
 def token_bags(table:TokenTable, used:np.ndarray):
-    "Text x used vocabulary entry: the square root of how often it occurs (sparse)."
+    "Text x entry of `table`'s vocabulary in `used` (indices): the square root of how often it occurs (sparse)."
     from scipy.sparse import csr_matrix
     counts = np.zeros(len(table.forms), bool)
     counts[used] = True
@@ -304,8 +306,8 @@ class KiwiEncoder:
         stop: Iterable[str] | None = None,  # stop morphemes; None: those of the configuration, (): none
         tags: Iterable[str] = CONTENT_TAGS,  # which morphemes count
         drop: int | None = None,  # principal components removed; None: as configured
-        half: float | None = None
-    ):  # frequency rank at which a morpheme gets half the weight; None: as configured
+        half: float | None = None  # frequency rank at which a morpheme gets half the weight; None: as configured
+    ):
         stop, drop, half = _checked(stop, *retrieval_defaults("encoder", drop=drop, half=half))
         self.stop, self.tags, self.drop, self.half = frozenset(stop), frozenset(tags), drop, half
         self.morpheme_vectors = _refined(drop)            # (forms, kiwi ids) -> unit vectors, one row each
@@ -316,28 +318,28 @@ class KiwiEncoder:
         return f"kiwi-encoder-2:{state}:{self.drop}:{self.half}:{','.join(sorted(self.tags))}:{','.join(sorted(self.stop))}"
 
     def knows(self, kiwi_ids) -> np.ndarray:
-        "Which morphemes Kiwi's model has a vector for."
+        "Which of the morphemes `kiwi_ids` Kiwi's model has a vector for: bool, one an id."
         return morpheme_space().known(np.asarray(kiwi_ids))
     def counts(self, table:TokenTable) -> np.ndarray:
-        "Which entries of a table's vocabulary count (bool)."
+        "Which entries of the vocabulary of `table` count: bool, one an entry."
         return np.array([t in self.tags and f not in self.stop for f, t in zip(table.forms, table.tags)], bool)
 
     def weights(self, kiwi_ids:np.ndarray) -> np.ndarray:
-        "How much a morpheme counts: little where it is frequent, 1 where it is unknown."
+        "How much each of `kiwi_ids` (a rank by frequency) counts: 0..1, little where it is frequent, 1 where unknown."
         return np.where(self.knows(kiwi_ids), kiwi_ids / np.maximum(kiwi_ids + self.half, 1), 1.0)
 
     def vocabulary(self, table:TokenTable) -> tuple[np.ndarray, np.ndarray]:
-        "The entries of a table's vocabulary that count, and their vectors (kept on disk where the table is)."
+        "The entries of `table`'s vocabulary that count (indices), and their vectors (kept on disk where the table is)."
         used = np.flatnonzero(self.counts(table))
         return used, self.morpheme_vectors(
             [table.forms[i] for i in used], table.kiwi_ids[used], disk="rw" if table.key else "")
 
     def encode(self, texts:Iterable[str]) -> np.ndarray:
-        "One L2-normalised row a text; zeros where no morpheme counts. Nothing is kept on disk."
+        "One L2-normalised row (float32) for each of `texts`; zeros where no morpheme counts. Nothing is kept on disk."
         return self.encode_corpus(texts, cache=False)
 
     def encode_corpus(self, texts:Iterable[str], *, cache:bool=True) -> np.ndarray:
-        "`encode` for the texts of a collection: their analysis may be kept on disk."
+        "`encode` for the `texts` of a collection: their analysis may be kept on disk (`cache`)."
         table = analyze_corpus(texts, cache=cache)
         used, vectors = self.vocabulary(table)
         out = token_bags(table, used) @ (vectors * self.weights(table.kiwi_ids[used])[:, None])
@@ -383,8 +385,8 @@ def _unpack_tokens(saved) -> dict[str, tuple[Token, ...]]:
 # %% ../../nbs/encoders/00_kiwi.ipynb #8d5af95e
 @contextmanager
 def kept_tokens(passages:Iterable[Passage]) -> Iterator[int]:
-    """While open, analyses of text that stands in the passages come from the cache, and new ones are added at the end;
-    how many there were."""
+    """While open, analyses of text that stands in `passages` come from the cache, and new ones are added at the end;
+    yields how many there were."""
     texts = [p.full_text for p in passages]
     key = corpus_key(texts)
     if not key or formality.seen is not None:

@@ -16,15 +16,15 @@ from ..core import ConfigError, RagQualityError, content_hash, import_extra
 
 # %% ../../nbs/encoders/01_neural.ipynb #b14e3d21
 def quiet_import(module:str, extra:str):
-    "`import_extra` without the warnings that such libraries give at import."
+    "`import_extra` of `module`, installed by `extra`, without the warnings that such libraries give at import."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return import_extra(module, extra)
 
 def tiny_model(folder:str|os.PathLike, *, heads:bool=True,     # BGE-M3's sparse_linear.pt and colbert_linear.pt
                prompts:dict|None=None, seed:int=4) -> Path:
-    """A tiny random XLM-R in BGE-M3's layout, a character a token: tries the code out without a download; its vectors
-    mean nothing."""
+    """A tiny random XLM-R (by `seed`) in BGE-M3's layout, a character a token, saved in `folder` with `prompts` (name
+    -> text), with its `heads` or without: tries the code out without a download; its vectors mean nothing."""
     torch, hf, tk = (quiet_import(m, "dense") for m in ("torch", "transformers", "tokenizers"))
     folder, dim = Path(folder), 32
     (folder/"1_Pooling").mkdir(parents=True, exist_ok=True)
@@ -87,8 +87,7 @@ def _one_line(e:BaseException) -> str:
 
 @contextmanager
 def quiet_loading(name:str):   # as the user knows it, for the errors
-    """Load a model without the library's bars and logs; what cannot be loaded, or would be filled with random weights,
-    is a one-line `ConfigError`."""
+    "Load a model without bars and logs; what cannot be loaded, or would get random weights: a one-line `ConfigError`."
     hf = quiet_import("transformers.utils.logging", "dense")
     kept, bars = _Collected(), hf.is_progress_bar_enabled()
     loggers = [logging.getLogger(n) for n in ("transformers", "sentence_transformers", "FlagEmbedding")]
@@ -133,7 +132,7 @@ WEIGHTS = ("*.safetensors", "*.bin")
 TOKENIZERS = ("tokenizer.json", "*.model", "vocab.*", "*.spm")
 
 def have_files(folder:Path, patterns) -> list[Path]:
-    "Files of these names in a folder or in one below it, as the modules of a sentence model are."
+    "Files named by `patterns` (globs) in `folder` or in one below it, as the modules of a sentence model are."
     return [
         p
         for pattern in patterns
@@ -200,7 +199,7 @@ def _within(seconds:float, f:Callable):
     return done[0][0]
 
 def download_model(hub, name:str, cached:str) -> Path:
-    "A model from the hub, or one line that says why not and how."
+    "The folder of model `name`, fetched by the module `hub`; else a `ConfigError`: what is `cached`, why not, and how."
     how = f"인터넷이 되는 곳에서 'hf download {name}'(huggingface-cli)으로 미리 받아 두거나, 모델 폴더의 경로를 주세요."
     try:
         _within(_ASK_S, lambda: hub.HfApi().model_info(name, timeout=_ASK_S))
@@ -259,7 +258,7 @@ def _model_digest(folder:Path) -> str:
 _PRECISIONS = ("float32", "float16", "bfloat16")
 
 def check_device(device:str) -> str:
-    "The name of a device, or the `ConfigError` that it is none."
+    "`device` as it is: 'auto', 'cpu', 'cuda', 'cuda:N' or 'mps'. Raises `ConfigError` for another."
     if isinstance(device, str) and re.fullmatch(r"auto|cpu|mps|cuda(:\d{1,3})?", device):
         return device
     raise ConfigError(f"device={device!r}: 'auto', 'cpu', 'cuda', 'cuda:번호', 'mps' 가운데 하나를 주세요.")
@@ -271,7 +270,7 @@ def _check_precision(precision:str) -> str:
     raise ConfigError(f"precision={precision!r}: {', '.join(map(repr, _PRECISIONS))} 가운데 하나를 주세요.")
 
 def pick_device(device:str="auto") -> str:
-    "The device to compute on; `ConfigError` where this machine has no such device."
+    "The `device` to compute on; 'auto': cuda, mps or cpu. Raises `ConfigError` where this machine has no such device."
     check_device(device)
     torch = quiet_import("torch", "dense")
     gpus, mps = torch.cuda.device_count() if torch.cuda.is_available() else 0, torch.backends.mps.is_available()
@@ -306,8 +305,7 @@ def _check_texts(texts:Iterable[str]) -> list[str]:
     return texts
 
 def _text_batches(texts:Sequence[str], batch_size:int) -> Iterator[list[int]]:
-    """The places of texts that say something, in batches of similar length, longest first; with a progress bar where
-    they are many."""
+    "The places of texts that say something, in batches of similar length, longest first; with a bar where many."
     order = sorted((i for i, t in enumerate(texts) if t.strip()), key=lambda i: -len(texts[i]))
     spans = [order[i:i + batch_size] for i in range(0, len(order), batch_size)]
     return progress(spans, "문장 벡터") if len(spans) > 8 else iter(spans)
@@ -404,6 +402,7 @@ class SentenceEncoder(_Neural):
                  query_prompt:str|None=None,         # put before queries; None: the model's own
                  passage_prompt:str|None=None,       # put before passages; None: the model's own
                  trust_remote_code:bool=False):      # run code that comes with the model
+        "`model`: a folder or a hub id; `device`, `precision`: as in `load_encoder`; `batch_size`: texts taken at once."
         super().__init__(model, device, precision, batch_size, max_length)
         st, torch = quiet_import("sentence_transformers", "dense"), quiet_import("torch", "dense")
         with quiet_loading(self.name):
@@ -444,11 +443,11 @@ class MultiVectors:
     colbert: list[np.ndarray]|None               # a row of length 1 for each token but the first
 
 def sparse_score(query:Mapping[str, float], passage:Mapping[str, float]) -> float:
-    "Products of the weights of the tokens that both have, summed."
+    "Products of the weights of the tokens that `query` and `passage` (token -> weight) both have, summed."
     return float(sum(w * passage[t] for t, w in query.items() if t in passage))
 
 def colbert_score(query:np.ndarray, passage:np.ndarray) -> float:
-    "MaxSim: for each token of the query its nearest token of the passage, averaged; 0 where one has none."
+    "MaxSim (ColBERT): for each row of `query` its nearest row of `passage`, averaged: -1..1; 0 where one has none."
     return float((query @ passage.T).max(1).mean()) if len(query) and len(passage) else 0.0
 
 # %% ../../nbs/encoders/01_neural.ipynb #d670e6a5
@@ -484,6 +483,7 @@ class BGEM3Encoder(_Neural):
         self, model:str|os.PathLike="BAAI/bge-m3", *, device:str="auto", precision:str="float32", batch_size:int=32,
         max_length:int|None=None, trust_remote_code:bool=False
     ):
+        "`model`, `device`, `precision`, `batch_size`, `max_length`, `trust_remote_code`: as in `SentenceEncoder`."
         super().__init__(model, device, precision, batch_size, max_length)
         m3, hf, self._torch = quiet_import(
             "FlagEmbedding.inference.embedder.encoder_only.m3",
@@ -517,7 +517,7 @@ class BGEM3Encoder(_Neural):
         return self._forward(texts, ("dense",))[1]["dense_vecs"]
 
     def encode_all(self, texts:Iterable[str], *, parts:Sequence[str]=_PARTS) -> MultiVectors:
-        "All kinds of vectors, or those of `parts`; all three stay in memory, so give a large collection in pieces."
+        "All kinds of vectors of `texts`, or some `parts` (others: `ConfigError`); all in memory: give many in pieces."
         if isinstance(parts, str) or not parts or any(p not in _PARTS for p in parts):
             raise ConfigError(f"parts={parts!r}: {_PARTS} 가운데에서 골라 목록으로 주세요.")
         for part in ("sparse", "colbert"):

@@ -39,19 +39,20 @@ class Morpheme:
     lemma: str   # dictionary form: '받다' for 받/VV
 
 def analyze(text:str) -> list[Morpheme]:
-    "The morphemes of a text, in order."
+    "The morphemes of `text` (NFC), in order."
     return [Morpheme(t.form, t.tag.split("-")[0], t.start, t.end, t.lemma) for t in shared_kiwi().tokenize(nfc(text))]
 
 # %% ../../nbs/02_korean.ipynb #7da6d2fb
 CONTENT_TAGS = frozenset("NNG NNP NNB NR NP SN SL SH VV VA XR MAG MM W_SERIAL".split())
 
 def content_morphemes(text:str) -> list[str]:
-    "Forms of the morphemes that carry meaning, in order, repeated as they occur; letters lower-cased."
+    "Forms of the morphemes of `text` that carry meaning, in order, repeated as they occur; letters lower-cased."
     return [m.form.lower() for m in analyze(text) if m.tag in CONTENT_TAGS]
 
 # %% ../../nbs/02_korean.ipynb #3b0b4bce
 def stop_morphemes(config=None) -> frozenset[str]:
-    "The stop morphemes of data/config/stop_morphemes.json (or of a mapping, or of another file)."
+    """The stop morphemes of data/config/stop_morphemes.json, or of `config`, a mapping or the path of another file.
+    Raises `ConfigError` where it holds no list of texts under "morphemes"."""
     found = load_config("stop_morphemes", config).get("morphemes")
     if not isinstance(found, (dict, list)) or not all(isinstance(m, str) for m in found):
         raise ConfigError('stop_morphemes: {"morphemes": {"형태소": "까닭", ...}} 꼴이어야 합니다')
@@ -60,7 +61,8 @@ def stop_morphemes(config=None) -> frozenset[str]:
 class KiwiTokenizer:
     "Text to content morphemes, without the stop morphemes. Callable; equal settings have equal `fingerprint`."
     def __init__(self, stop:Iterable[str]|None=None,   # stop morphemes; None: those of the configuration, (): none
-                 *, tags:Iterable[str]=CONTENT_TAGS):
+                 *, tags:Iterable[str]=CONTENT_TAGS):      # which morphemes count, by Sejong tag
+        "Raises `ConfigError` where `stop` is one text, not a list of morphemes."
         if stop is None:
             stop = stop_morphemes()
         if isinstance(stop, str):
@@ -80,11 +82,11 @@ class KiwiTokenizer:
         return self._keep(shared_kiwi().tokenize(nfc(text)))
 
     def many(self, texts:Iterable[str]) -> list[list[str]]:
-        "Tokens of many texts, on all cores."
+        "Tokens of many `texts`, a list a text, on all cores."
         return [self._keep(tokens) for tokens in shared_kiwi().tokenize(map(nfc, texts))]
 
 def whitespace_tokenizer(text:str) -> list[str]:
-    "The baseline of many search engines: lower-cased words between spaces, outer punctuation removed."
+    "The baseline of many search engines: lower-cased words of `text` between spaces, outer punctuation removed."
     return [w for w in (w.strip(".,?!~…·'\"()[]{}<>“”‘’「」『』:;").lower() for w in nfc(text).split()) if w]
 
 whitespace_tokenizer.fingerprint = "whitespace-1"     # names its indexes in the cache

@@ -92,7 +92,7 @@ def _is_exist(stem:str) -> bool:
 @lru_cache(maxsize=16384)
 def known(stem:str, tag:str   # VV or VA
          ) -> bool:
-    "Is the stem among the morphemes of Kiwi's language model?"
+    "Is `stem` with `tag` among the morphemes of Kiwi's language model?"
     try:
         shared_kiwi().morpheme_similarity((stem, tag), (stem, tag))
         return True
@@ -102,7 +102,7 @@ def known(stem:str, tag:str   # VV or VA
 @lru_cache(maxsize=16384)
 def lexeme(stem:str, tag:str="VV"  # as Kiwi writes it: VV, VV-I, VA-R, XSV, ...
           ) -> Lexeme:
-    "The lexeme of a stem that Kiwi tagged."
+    "The lexeme of `stem` under Kiwi's `tag`. Raises `ConfigError` for a tag of no predicate or a stem not in Hangul."
     kind, _, hint = tag.partition("-")
     if kind not in ("VV", "VA", "VX", "VCN", "XSV", "XSA"):
         raise ConfigError(f"tag={tag!r}: 용언의 태그 VV, VA, VX, VCN, XSV, XSA 가운데 하나를 주세요.")
@@ -243,7 +243,7 @@ def _conjugate(w:Lexeme, depth:int) -> tuple[tuple[str, str], ...]:
 def conjugate(word:"str|Lexeme",   # a dictionary form, '돕다', with all its readings; or one lexeme
               *, depth:int=1       # 0..3: how many endings, see `_ENDINGS`
              ) -> dict[str, str]:
-    "The forms of a verb or an adjective: form -> ending."
+    "The forms of a verb or an adjective: form -> ending. Raises `ConfigError` where `depth` is out of range."
     if isinstance(depth, bool) or not isinstance(depth, int) or not 0 <= depth <= MAX_DEPTH:
         raise ConfigError(f"depth={depth!r}: 0에서 {MAX_DEPTH} 사이의 정수를 주세요.")
     found = {}

@@ -28,7 +28,7 @@ class Token(NamedTuple):
 _END = Token("", "Z_END", "Z_END", 1 << 30, 1 << 30)      # what stands beyond a sentence: no word, no tag, after a gap
 
 def token_at(toks:Sequence[Token], i:int) -> Token:
-    "The token at `i`; `_END` beyond either end, so that a rule may look further than the sentence goes."
+    "The token of `toks` at `i`; `_END` beyond either end, so that a rule may look further than the sentence goes."
     return toks[i] if 0 <= i < len(toks) else _END
 
 kept:dict[str, tuple[Token, ...]] = {}     # filled and emptied by `kept_tokens`
@@ -57,7 +57,7 @@ def tokens(text:str,          # NFC text
     return _tokens(text, spans) if len(text) <= 1001 else _tokens.__wrapped__(text, spans)
 
 def query_tokens(text:str) -> tuple[Token, ...]:
-    "The morphemes of a query, read as if it ended in a question mark: Kiwi takes a bare '언제니' for a noun."
+    "The morphemes of the query `text`, read as if it ended in a question mark: Kiwi takes a bare '언제니' for a noun."
     text = text.rstrip()
     return tokens(text + "?")[:-1] if "가" <= text[-1:] <= "힣" else tokens(text)
 
@@ -219,7 +219,8 @@ def _formality(text:str) -> Formality:
     return Formality(politeness, "written" if score >= .5 else "colloquial", round(score, 3), (reason, *why))
 
 def detect_formality(text:str) -> Formality:
-    "Politeness and register of a text, with the reasons; the last ones are remembered."
+    """Politeness and register of `text` (its first 4,000 characters), with the reasons; the last 512 are remembered.
+    Raises `ConfigError` where it is no text."""
     if not isinstance(text, str):
         raise ConfigError(f"말투를 볼 글은 문자열이어야 하는데 {type(text).__name__}입니다: {text!r:.40}")
     return _formality(nfc(text)[:4000])

@@ -12,7 +12,7 @@ def _last(word:str) -> str:
     return next((c for c in reversed(word) if c.isalnum()), "")
 
 def has_final(word:str) -> bool:
-    "Does a word end in a consonant (받침) as it is read: 기간 yes, 절차 no?"
+    "Does `word` end in a consonant (받침) as it is read: 기간 yes, 절차 no?"
     c = _last(word)
     return (ord(c) - 0xAC00) % 28 > 0 if "가" <= c <= "힣" else c in _CLOSED
 
@@ -23,16 +23,16 @@ _PAIRS = {
 _OF = {form: pair for pair in _PAIRS.items() for form in pair}
 
 def fitting_josa(word:str, josa:str) -> str:
-    "The form of a particle that fits a word: ('기숙사', '은') -> '는'; one with a single form as it is."
+    "The form of the particle `josa` that fits `word`: ('기숙사', '은') -> '는'; one with a single form as it is."
     after, bare = _OF.get(josa, (josa, josa))
     # ㄹ: 일, 칠, 팔, 엘, 알
     liquid = after == "으로" and ((c := _last(word)) in ("1", "7", "8", "L", "R", "l", "r") or "가" <= c <= "힣" and (ord(c) - 0xAC00) % 28 == 8)
     return after if has_final(word) and not liquid else bare
 
 def with_josa(word:str, josa:str) -> str:
-    "A word with the particle that fits it: ('장학금', '가') -> '장학금이'."
+    "`word` with the form of `josa` that fits it: ('장학금', '가') -> '장학금이'."
     return word + fitting_josa(word, josa)
 
 def quoted(said:str, josa:str) -> str:
-    "A quotation with the particle that fits it: '30일 이내'를."
+    "What was `said` in quotes, with the form of `josa` that fits it: '30일 이내'를."
     return with_josa(f"'{said}'", josa)

@@ -28,7 +28,7 @@ class Predicate:
     stop: int              # one past the ending and a following 요
 
 def predicate_at(toks:Sequence[Token], stop:int) -> Predicate | None:
-    "The predicate that ends right before `stop`, or None."
+    "The predicate of `toks` that ends right before `stop`, or None."
     i = stop - 1
     if i > 0 and toks[i].tag == "JX" and toks[i].form in ("요", "여"):
         i -= 1
@@ -42,14 +42,14 @@ def predicate_at(toks:Sequence[Token], stop:int) -> Predicate | None:
     return Predicate(i, past, ending, stop) if i >= 0 and toks[i].tag in STEMS else None
 
 def last_word(toks:Sequence[Token], stop:int|None=None) -> int:
-    "One past the last morpheme that is not punctuation."
+    "One past the last morpheme of `toks` before `stop` (None: the end) that is not punctuation."
     stop = len(toks) if stop is None else stop
     while stop and (toks[stop-1].tag in MARKS):
         stop -= 1
     return stop
 
 def final_predicate(toks:Sequence[Token]) -> Predicate | None:
-    "The predicate that closes a sentence, or None where it ends in a noun."
+    "The predicate that closes the sentence `toks`, or None where it ends in a noun."
     return predicate_at(toks, last_word(toks))
 
 # %% ../../nbs/korean/03_predicate.ipynb #df677b45
@@ -76,7 +76,7 @@ def inflect(
     p: Predicate,
     how: str,  # whether -는지 | future -ㄹ지 | modify -는 | coming -ㄹ | noun -음 | link -고 | quote -다고 | propose -자는 | order -라고 | intend -려고 | ask -어
 ) -> str:
-    "The predicate with a new ending, as text."
+    "The predicate `p` of `toks` with a new ending, as text."
     t = toks[p.stem]
     active = _active(toks, p.stem) or t.tag == "VX" and t.form == "하" and token_at(
         toks, p.stem-1).tag == "EC" and toks[p.stem-1].form.endswith("려고")
@@ -122,14 +122,14 @@ def inflect(
     return _join((*parts, ending))
 
 def must(t:Token) -> str:
-    "A stem as duty: 내 -> 내야 하는."
+    "The stem `t` as duty: 내 -> 내야 하는."
     return _join(((t.form, t.full), ("어야", "EC"))) + " 하는"
 
 # %% ../../nbs/korean/03_predicate.ipynb #c1aa2c4a
 _SHORT = {"ᆫ": ("은", "는"), "ᆯ": ("을", "를"), "ᆯ로": ("으로", "로")}   # particles that lean on a vowel: 건, 걸, 걸로
 
 def closed(word:str) -> bool:
-    "Does the last syllable have a final consonant (받침)?"
+    "Does the last syllable of `word` have a final consonant (받침)? False where it is not Hangul."
     return bool(word) and "가" <= word[-1] <= "힣" and (ord(word[-1]) - 0xAC00) % 28 > 0
 
 _LEAN = frozenset("러 면 려고 려면 니까 니 며 시 세요 므로 려는데 ᆯ려고".split())
@@ -171,7 +171,7 @@ def _swapped(toks:Sequence[Token], group:Sequence[int], swap:Mapping[int, str]) 
 def render(
     text:str, toks:Sequence[Token], start:int, stop:int, drop:Set[int]=frozenset(), swap:Mapping[int, str]={}
 ) -> str:
-    "The text of toks[start:stop] without `drop`, with `swap`ped forms; the original characters where nothing changed."
+    "`toks`[`start`:`stop`] without `drop`, with the forms of `swap`; the characters of `text` where nothing changed."
     out, i = [], start
     while i < stop:
         j = i+1                                     # a group: morphemes that share characters (했 = 하+었)
@@ -208,7 +208,7 @@ class MappingTables:
 
     @classmethod
     def of(cls, config:Mapping) -> "MappingTables":
-        "The tables of a configuration; an entry without `kind` is sorted by its `context`."
+        "The tables of `config`; an entry without `kind` is sorted by `context`, a malformed one raises `ConfigError`."
         lex = cls()
         try:
             for m in config.get("mappings", ()):
@@ -238,7 +238,7 @@ def _stem_before(toks:Sequence[Token], i:int) -> int:
 
 def inner_layer(toks:Sequence[Token], i:int   # a stem
                ) -> tuple[int, str]:
-    "One layer into a predicate: (the stem inside, the name of the layer); (i, '') where there is none."
+    "One layer into a predicate of `toks`: (the stem inside, the name of the layer); (`i`, '') where there is none."
     if i < 2:
         return i, ""
     t, prev, name, k = toks[i], toks[i-1], "", -1
@@ -264,15 +264,15 @@ _ASKING = frozenset("니 냐 으냐 느냐 나 을까 ᆯ까 는가 은가 ᆫ�
 _ORDER = frozenset("어 아 봐라 어라 아라 라 으라 렴 으렴 려무나 자 세요 으세요 셔요 시오 으시오 십시오 으십시오 주라 지 어요 구려 거라".split())
 
 def is_asking(form:str) -> bool:
-    "Does this ending ask?"
+    "Does the ending `form` ask?"
     return form.removesuffix("요") in _ASKING or form.endswith("냐고") or form.endswith("니까") and len(form) < 5
 
 def is_embedded(toks:Sequence[Token], i:int) -> bool:
-    "Does a question end in the token at `i`?"
+    "Does a question inside the sentence (-는지) end in the token of `toks` at `i`?"
     return i >= 0 and toks[i].tag in ("EC", "EF") and toks[i].form in EMBEDDED
 
 def strip_josa(toks:Sequence[Token], stop:int) -> int:
-    "One past the noun phrase, without its last particles and what only softens."
+    "One past the noun phrase of `toks` that ends at `stop`, without its last particles and what only softens."
     while stop and (
         toks[stop - 1].tag in MARKS
         or toks[stop - 1].tag in ("JKO", "JKS", "JKC")
@@ -294,11 +294,11 @@ class Sentence:
     careful: bool = False      # one of several sentences: words keep their places
 
     def part(self, start:int, stop:int, cut=frozenset()) -> str:
-        "The text of toks[start:stop] as edited; `cut` is left out too."
+        "The text of toks[`start`:`stop`] as edited; the tokens of `cut` are left out too."
         return render(self.text, self.toks, start, stop, self.drop | cut, self.swap)
 
     def phrase(self, stop:int, cut=frozenset()) -> str:
-        "Everything before `stop` as a noun phrase: without its last particle."
+        "Everything before `stop` as a noun phrase: without its last particle and the tokens of `cut`."
         cut = self.drop | cut
         while stop and stop-1 in cut:
             stop -= 1
@@ -315,7 +315,7 @@ class Sentence:
         return " " if a.end < b.start or a.tag == "EC" and a.form.endswith("고") and b.form == "하" else ""
 
     def inflected(self, p:Predicate, how:str, cut=frozenset()) -> str:
-        "Everything up to the predicate `p`, and `p` with another ending."
+        "Everything but `cut` up to the predicate `p`, and `p` with another ending, named `how` as for `inflect`."
         i = p.stem - (self.toks[p.stem].tag == "VCP" and p.stem > 0)     # a copula stands on its noun
         noun = self.swap.get(i, self.toks[i].form) if i < p.stem else ""
         verb = inflect(self.toks, p, how)
@@ -417,7 +417,7 @@ def peel_request(toks:Sequence[Token], stop:int,
                  requests:Mapping[str, str],      # verb or noun -> tell, search, know, wonder, please, keep
                  asks=lambda stop: 0,             # where the last question word before `stop` ends; 0: there is none
                 ) -> tuple[int, str]:
-    "Where the sentence ends without its request ('알려 줄래'), and why; the same `stop` and '' where it makes none."
+    "Where `toks` end without their request ('알려 줄래'), and why; the same `stop` and '' where they make none."
     p = predicate_at(toks, stop)
     found = _bare_request(toks, stop, requests) if not p else (stop, "")
     if not p or found[1]:
@@ -454,7 +454,7 @@ def peel_request(toks:Sequence[Token], stop:int,
 
 # %% ../../nbs/korean/03_predicate.ipynb #8e2a043c
 def unwrap(toks:Sequence[Token], p:Predicate, asked:bool) -> tuple[Predicate, str]:
-    "Out of -는 거야, -는 거 맞죠, -다던데 맞나요: (the predicate before 것, why); (p, '') where there is nothing to unwrap."
+    "Out of -는 거야, -는 거 맞죠, -다던데 맞나요 in `toks` (`asked`: it asks): (the predicate before 것, why), or (`p`, '')."
     def before(q):   # -ㄴ on a verb before a noun is past
         return Predicate(
             q.stem,

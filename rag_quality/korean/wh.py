@@ -103,7 +103,7 @@ def _span(toks:Sequence[Token], i:int, j:int, stop:int, kind:str) -> Wh | int:
     return Wh(kind, i, j, josa, noun)
 
 def find_wh(toks:Sequence[Token], start:int, stop:int) -> list[Wh]:
-    "The question words among toks[start:stop] that ask."
+    "The question words among `toks`[`start`:`stop`] that ask, in order."
     found, i = [], start
     while i < stop:
         kind, j = _kind(toks, i, stop)
@@ -135,7 +135,7 @@ _MONEY = ("돈", "비", "료", "금", "값", "세", "월급", "급여")
 _MEASURES = ("률", "율", "도", "량", "확률", "기온", "점", "점수", "시간", "시각", "인원")
 
 def is_described(toks:Sequence[Token], stop:int) -> bool:
-    "Is the noun before `stop` described by a clause (가장 싼 식당)?"
+    "Is the noun of `toks` before `stop` described by a clause (가장 싼 식당)?"
     k = strip_josa(toks, stop)
     while k and toks[k-1].tag in ("NNG", "NNP", "XSN"):
         k -= 1
@@ -204,7 +204,8 @@ def _count(w:Wh, name:str, light:bool, lex:MappingTables) -> str:
     return noun
 
 def target_noun(w:Wh, toks:Sequence[Token], stop:int, light:bool, lex:MappingTables) -> str:
-    "The noun that stands for what a question word asks ('' where the phrase already says it)."
+    """The noun that stands for what the question word `w` of `toks` asks ('' where the phrase already says it). `stop`:
+    where the predicate stands; `light`: it says little by itself (되다, 있다, a copula); `lex`: the tables of words."""
     if w.noun == "동안":
         return "기간"
     end = strip_josa(toks, w.start)

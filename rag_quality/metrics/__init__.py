@@ -16,7 +16,8 @@ from ..core import ConfigError, DataError, Qrels, Run
 
 # %% ../../nbs/05_metrics.ipynb #9e28cb77
 def parse_measures(names:str|Iterable[str]) -> list:
-    "ir_measures objects of names such as 'nDCG@10 R@10 RR@10', each tried on one query first."
+    """ir_measures objects of `names` such as 'nDCG@10 R@10 RR@10' (or a list), each tried on one query first. Raises
+    `ConfigError` for one that cannot be computed, or none at all."""
     import ir_measures
     out = {}
     for name in map(str, names.split() if isinstance(names, str) else names):
@@ -51,18 +52,18 @@ class Scores:
         return list(self.per_query)
 
     def defined(self, measure:str) -> dict[str, float]:
-        "The queries that have a score."
+        "Query -> score of `measure`, for those that have one. Raises `ConfigError` where it was not measured."
         if measure not in self.per_query:
             raise ConfigError(f"척도 {measure!r}은(는) 재지 않았습니다. 잰 것: {', '.join(self.per_query)}")
         return {q: v for q, v in self.per_query[measure].items() if v is not None}
 
     def mean(self, measure:str) -> float | None:
-        "Mean over the scored queries; None where there are none."
+        "Mean of `measure` over the scored queries; None where there are none."
         values = self.defined(measure).values()
         return float(np.mean(list(values))) if values else None
 
     def subset(self, queries:Iterable[str]) -> "Scores":
-        "Only these queries."
+        "The scores of these `queries` only."
         keep = set(queries)
         return Scores({m: {q: v for q, v in s.items() if q in keep} for m, s in self.per_query.items()}, self.units)
 
@@ -74,7 +75,7 @@ class Scores:
         return "\n".join(rows)
 
 def number(x:float|None) -> str:
-    "Three decimals; a missing number is a dash."
+    "`x` to three decimals; a missing number is a dash."
     return "–" if x is None else f"{x:.3f}"
 
 # %% ../../nbs/05_metrics.ipynb #6af2c8c5
@@ -88,7 +89,9 @@ def _ranked(scores:Mapping[str, float]) -> dict[str, float]:
 def evaluate(qrels:Qrels, run:Run, measures:str|Iterable[str]="nDCG@10 R@10 RR@10",
              *, units:Mapping[str, str]|None=None   # query_id -> sampling unit; None: each query is its own
             ) -> Scores:
-    "Score a run. A judged query missing from the run scores 0; one without a relevant passage has no score (None)."
+    """Score `run` (query_id -> doc_id -> score) by `qrels` (query_id -> doc_id -> grade) on `measures` (names that
+    ir_measures knows). A judged query missing from the run scores 0; one without a relevant passage has no score
+    (None)."""
     import ir_measures
     parsed, per_query = parse_measures(measures), {}
     ranked = {q: _ranked(run[q]) for q in qrels if run.get(q)}
@@ -139,7 +142,8 @@ def _bca(total, count, resamples, seed) -> tuple[float | None, float | None]:
     return (low, high) if np.isfinite([low, high]).all() else (None, None)
 
 def interval(scores:Scores, measure:str, *, resamples:int=2000, seed:int=0) -> Interval:
-    "Mean of a measure with its 95 % BCa bootstrap interval over units."
+    """Mean of `measure` in `scores` with its 95 % BCa bootstrap interval (Efron 1987) over units: `resamples` drawn
+    with `seed`."""
     values = scores.defined(measure)
     if not values:
         return Interval(None, None, None, 0, 0)
@@ -152,8 +156,9 @@ def _flips(total, signs) -> int:
     return int((np.abs(signs @ total) >= abs(total.sum()) - 1e-9).sum())
 
 def permutation_p(total:np.ndarray, *, seed:int=0) -> float:
-    """Two-sided p of 'the paired differences sum to 0': every sign pattern for up to 12 units, else 9,999 random ones, and
-    99,999 where p comes near the smallest that 9,999 can show (a table of many tests needs the finer value)."""
+    """Two-sided p of 'the paired differences sum to 0' (`total`: (n,), the difference of each unit): every sign pattern
+    for up to 12 units, else 9,999 random ones by `seed`, and 99,999 where p comes near the smallest that 9,999 can show
+    (a table of many tests needs the finer value)."""
     n = len(total)
     if not np.any(total):
         return 1.0
@@ -200,13 +205,13 @@ class Comparison:
         )
 
 def signed(x:float|None) -> str:
-    "Three decimals with the sign; a missing number is a dash."
+    "`x` to three decimals with the sign; a missing number is a dash."
     return "–" if x is None else f"{x:+.3f}"
 
 # %% ../../nbs/05_metrics.ipynb #a205fd5b
 def compare(before:Scores, after:Scores, measure:str, *, resamples:int=2000, seed:int=0) -> Comparison:
-    """Paired difference after - before: BCa interval, permutation p, minimum detectable effect (at an uncorrected alpha
-    of 0.05)."""
+    """Paired difference `after` - `before` of `measure` over the queries that both score: BCa interval (`resamples`
+    drawn with `seed`), permutation p, minimum detectable effect (80 % power at an uncorrected alpha of 0.05)."""
     from scipy.stats import norm
     a, b = before.defined(measure), after.defined(measure)
     both = [q for q in a if q in b]
@@ -224,7 +229,7 @@ def compare(before:Scores, after:Scores, measure:str, *, resamples:int=2000, see
 
 # %% ../../nbs/05_metrics.ipynb #763952c4
 def holm(p_values:Sequence[float|None]) -> list[float|None]:
-    "Holm-adjusted p values, in the given order; None stays None and does not count."
+    "Holm-adjusted `p_values` (Holm 1979), in the given order; None stays None and does not count."
     known = sorted((p, i) for i, p in enumerate(p_values) if p is not None)
     out, worst = [None] * len(p_values), 0.0
     for rank, (p, i) in enumerate(known):
@@ -234,7 +239,8 @@ def holm(p_values:Sequence[float|None]) -> list[float|None]:
 
 # %% ../../nbs/05_metrics.ipynb #3f7f1d03
 def auroc(scores:Sequence[float], positive:Sequence[bool]) -> float|None:
-    "P(a positive scores above a negative), ties half; None where there are only ones or only others."
+    """P(a positive scores above a negative), ties half; `positive` says which of `scores` are; None where there are
+    only ones or only others."""
     from scipy.stats import rankdata
     yes = np.asarray(positive, bool)
     n, m = int(yes.sum()), int((~yes).sum())

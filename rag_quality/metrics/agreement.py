@@ -225,7 +225,9 @@ def agreement(judge:Mapping|Sequence,   # item -> the judge's label or score; No
               labels:Sequence|None=None,        # the scale in order; None: the values seen, sorted
               groups:Mapping|Sequence|None=None,# item -> group of items that are not independent, e.g. the query
               n_boot:int=2000, seed:int=0, method:str="bca") -> Agreement:
-    "Agreement of a judge with a human on the items that both rated; nothing missing is filled in."
+    """Agreement of a judge with a human on the items that both rated; nothing missing is filled in. 95 % intervals by
+    `method` ('bca' or 'percentile'): `n_boot` bootstrap samples drawn with `seed`. Raises `ConfigError` where there
+    are over 50 different labels and `kind` is not 'interval'."""
     _, items, rows = _table({"판정자": judge, "사람": human})
     at = [i for i, row in enumerate(rows) if None not in row]
     scale = _scale([v for row in rows for v in row if v is not None], kind, labels)
@@ -265,11 +267,11 @@ def alpha(
     ),  # rater -> ratings (item -> value, or a list), or a list of the raters' lists; None is missing
     level: str = "nominal",  # 'nominal', 'ordinal' or 'interval'
     *,
-    labels: Sequence | None = None,
-    groups: Mapping | Sequence | None = None,
-    n_boot: int = 2000,
-    seed: int = 0,
-    method: str = "bca"
+    labels: Sequence | None = None,  # the scale in order; None: the values seen, sorted
+    groups: Mapping | Sequence | None = None,  # item -> group of items that are not independent, e.g. the query
+    n_boot: int = 2000,  # bootstrap samples
+    seed: int = 0,  # of the bootstrap
+    method: str = "bca"  # of the interval: 'bca' or 'percentile'
 ) -> Figure:
     "Krippendorff's alpha of two or more raters, with its interval over the items that at least two of them rated."
     raters = ratings if isinstance(ratings, Mapping) else {f"판정자 {i}": r for i, r in enumerate(ratings, 1)}
@@ -307,7 +309,7 @@ FILE = "judge_agreement"
 _MIN_ITEMS = 30        # below this the note says that there were few
 
 def anonymous(rater:str) -> str:
-    "The rater's id if it is a plain pseudonym such as 'r1' or 'rater-2', else 'anon'."
+    "The id `rater` if it is a plain pseudonym such as 'r1' or 'rater-2', else 'anon'."
     return rater if re.fullmatch(r"(r|rater|annotator|사람|평가자)[-_ ]?\d{1,4}", rater) else "anon"
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +337,9 @@ class AgreementRecord:
         cls, found:Agreement, method:str, metric:str, *, prompt_version:str="", rater:str="anon", date:str|None=None,
         data:str=""
     ) -> "AgreementRecord":
-        "The record of a measured agreement; the date is today's unless given."
+        """The record of `found`, the agreement of the judge `method` on `metric`; `date` is today's unless given, and
+        `prompt_version`, `rater` (a pseudonym, else 'anon') and `data` stand as in the record. Raises `DataError` where
+        no item was rated by both."""
         if not found.n:
             raise DataError("함께 매긴 항목이 없어 기록할 것이 없습니다. 판정과 라벨의 id가 같은지 보아 주세요.")
         return cls(
@@ -383,7 +387,8 @@ def _records(config:str|Path|None=None) -> list[AgreementRecord]:
     return _read(Path("data/config") / f"{FILE}.json") + _read(bundle_path("config", f"{FILE}.json"))
 
 def save_record(record:AgreementRecord) -> Path:
-    "Add a record to ./data/config/judge_agreement.json; one of the same judge, rater and day is replaced."
+    """Add `record` to ./data/config/judge_agreement.json; one of the same judge, rater, data and day is replaced.
+    Returns the path."""
     key = lambda r: (r.fingerprint, r.rater, r.date, r.data)
     kept = [r for r in _read(Path("data/config") / f"{FILE}.json") if key(r) != key(record)]
     rows = [asdict(r) | {"fingerprint": r.fingerprint} for r in kept + [record]]
@@ -407,8 +412,9 @@ _SHORT = {"kappa_quadratic": "가중 κ", "kappa": "κ", "spearman": "ρ", "alph
 def calibration_note(
     method:str, *, metric:str|None=None, prompt_version:str|None=None, config:str|Path|None=None
 ) -> str:
-    """One line on how far this judge was compared with people; 'uncalibrated' where it was not. A damaged file is said,
-    not raised."""
+    """One line on how far the judge `method` was compared with people on `metric` (None: any) with `prompt_version`
+    (None: any), by the records of the file `config` (None: all there are); 'uncalibrated' where it was not. A damaged
+    file is said, not raised."""
     try:
         record = _find_record(method, metric=metric, prompt_version=prompt_version, config=config)
     except (DataError, ConfigError) as e:

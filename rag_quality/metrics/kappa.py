@@ -35,7 +35,7 @@ def _identical(table):
 def kappa(table,                   # counts (..., k, k): rows one rater, columns the other, in the order of the scale
           weights:str|None=None    # None (Cohen 1960), "linear" or "quadratic" (Cohen 1968)
          ):
-    "Cohen's kappa; NaN where one of the two used a single label."
+    "Cohen's kappa; NaN where one of the two used a single label. Raises `ConfigError` for other `weights`."
     p = _share(table)
     at = np.arange(p.shape[-1])
     if weights not in (None, "linear", "quadratic"):
@@ -49,8 +49,8 @@ def kappa(table,                   # counts (..., k, k): rows one rater, columns
     return np.where((rows.max(-1) < 1 - 1e-12) & (columns.max(-1) < 1 - 1e-12), value, np.nan)
 
 def ac1(table):
-    """Gwet's AC1 (2008): chance from the mean base rates, largest where they are even; NaN where one label alone was
-    used."""
+    """Gwet's AC1 (2008) of `table`, counts (..., k, k): chance from the mean base rates, largest where they are even;
+    NaN where one label alone was used."""
     p = _share(table)
     k = p.shape[-1]
     base = (p.sum(-1) + p.sum(-2)) / 2
@@ -58,7 +58,8 @@ def ac1(table):
         base.max(-1) < 1 - 1e-12, _corrected(_identical(table), (base * (1 - base)).sum(-1) / max(k - 1, 1)), np.nan)
 
 def pabak(table):
-    "Prevalence- and bias-adjusted kappa (Byrt 1993): chance is 1 / k; NaN where one label alone was used."
+    """Prevalence- and bias-adjusted kappa (Byrt 1993) of `table`, counts (..., k, k): chance is 1 / k; NaN where one
+    label alone was used."""
     p = _share(table)
     k = p.shape[-1]
     return np.where(
@@ -79,7 +80,8 @@ def _alpha(weights, size, within, across, n):
 def interval_alpha(weights,            # (..., m): how often each unit is drawn
                    size:np.ndarray,    # (m,): how many ratings the unit has, their sum, and the sum of their squares
                    total:np.ndarray, squares:np.ndarray):
-    "Krippendorff's alpha of numbers, from sums alone; NaN where a single value was used."
+    """Krippendorff's alpha of numbers, from sums alone (`total` and `squares`, each (m,)); NaN where a single value was
+    used."""
     weights = np.asarray(weights, float) * (size > 1)
     n = weights @ size
     return _alpha(
@@ -88,8 +90,9 @@ def interval_alpha(weights,            # (..., m): how often each unit is drawn
 def krippendorff(weights, counts:np.ndarray,    # (m, k): how often each value was given to the unit
                  values:np.ndarray,             # (k,): the values in order (only their order matters below 'interval')
                  level:str="nominal"):
-    """Krippendorff's alpha for weighted units; units with fewer than two ratings do not count; NaN where a single value
-    was used."""
+    """Krippendorff's alpha at `level` ('nominal', 'ordinal' or 'interval') for units drawn `weights` (..., m) times,
+    rated as `counts` says; units with fewer than two ratings do not count; NaN where a single value was used.
+    Raises `ConfigError` for another `level`."""
     if level not in LEVELS:
         raise ConfigError(f"척도 수준 {level!r}은(는) 없습니다. {', '.join(LEVELS)} 가운데 하나로 주세요.")
     counts = np.asarray(counts, float)
@@ -122,7 +125,7 @@ def _correlation(weights, x, y):
         return np.where((vx > 1e-9) & (vy > 1e-9), (weights * x * y).sum(-1) / np.sqrt(vx * vy), np.nan)
 
 def spearman(weights, a, b):
-    "Spearman's rho of the pairs (a, b) drawn `weights` (..., m) times; NaN where one side has no spread."
+    "Spearman's rho of the pairs (`a`, `b`) drawn `weights` (..., m) times; NaN where one side has no spread."
     weights, ranks = np.asarray(weights, float), []
     for side in (a, b):
         codes = np.unique(side, return_inverse=True)[1]
@@ -130,7 +133,7 @@ def spearman(weights, a, b):
     return _correlation(weights, *ranks)
 
 def kendall(weights, a, b):
-    "Kendall's tau-b of the pairs (a, b) drawn `weights` (..., m) times; NaN where one side has no spread."
+    "Kendall's tau-b of the pairs (`a`, `b`) drawn `weights` (..., m) times; NaN where one side has no spread."
     weights, a, b = np.asarray(weights, float), np.asarray(a, float), np.asarray(b, float)
     signs = np.sign(a[:, None] - a) * np.sign(b[:, None] - b)
     n2 = weights.sum(-1)**2
@@ -182,7 +185,9 @@ def estimate(measures:Mapping[str, Callable],   # name -> function of weights (.
              times:np.ndarray,                  # how often each distinct unit occurs
              units:np.ndarray|None=None,        # (g, m) what each distinct unit draws; None: unit i draws cell i
              *, n_boot:int=2000, seed:int=0, method:str="bca", chunk:int=250) -> dict[str, Figure]:
-    "Every measure on the sample, with a BCa or percentile bootstrap interval over units."
+    """Every measure on the sample, with a 95 % bootstrap interval over units, by `method` ('bca' or 'percentile'):
+    `n_boot` (at least 100) samples drawn with `seed`, `chunk` at a time. Raises `ConfigError` for another method or too
+    few samples."""
     if method not in ("bca", "percentile"):
         raise ConfigError(f"구간 {method!r}은(는) 없습니다. 'bca'나 'percentile'로 주세요.")
     if n_boot < 100:
