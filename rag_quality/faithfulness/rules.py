@@ -83,16 +83,18 @@ def _of_table(t:Table) -> tuple[_TableRow, ...]:
                      tuple((t.header[i], r[i], _amount(t, i, r[i])) for i in range(1, len(r)) if i not in told))
                  for r in rows if _called(n := _name(r, rows, told)))
 
+_COMMA = r"(?:(?<!\d)[,，]|[,，](?!\d{3}))"      # not that of '100,000원'
 _MEMBER = re.compile(
-    r"(?:^|[,，"
-    r"]\s*|[고되며],?\s)(?P<name>[가-힣A-Za-z·\s]{2,24}?)(?:은|는|의\s경우(?:에는|는)?|인\s경우(?:에는|는)?|에게는|에는)\s(?P<cell>(?:(?![,，"
-    r"]|[고며]\s|되,).){2,16}?)(?=[,，]|[을를으]|[고며]\s|되,|$)"
+    rf"(?:^|{_COMMA}\s*|[고되며],?\s)(?P<name>[가-힣A-Za-z·\s]{{2,24}}?)"
+    r"(?:은|는|의\s경우(?:에는|는)?|인\s경우(?:에는|는)?|에게는|에는)\s"
+    rf"(?P<cell>(?:(?!{_COMMA}|[고며]\s|되,|[가-힣][은는]\s).){{2,16}}?)(?={_COMMA}|[을를으]|[고며]\s|되,|$)"
 )
 
 def _of_series(sentence:str) -> tuple[_TableRow, ...]:
     "'서울특별시는 1박 10만원, 광역시는 1박 8만원': names with a short value each."
     found = (
-        [(m["name"].strip(), m["cell"].strip()) for m in _MEMBER.finditer(sentence)]
+        # '숙박비는 서울특별시는 …': the last topic is the name
+        [(re.split(r"[은는]\s", m["name"])[-1].strip(), m["cell"].strip()) for m in _MEMBER.finditer(sentence)]
         if re.search(r"\d", sentence)
         else []
     )
