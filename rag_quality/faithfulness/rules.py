@@ -220,61 +220,6 @@ def _other_value(text:str, quantities, row:_TableRow, x:_TableRows) -> tuple[str
                 ),
             )
 
-# %% ../../nbs/faithfulness/03_rules.ipynb #6f4643bb
-_TURNED = re.compile(r"없|않|아니|아닌|못|안\s|말고|제외|불가|금지|대신|달리|면제|외에|[?？]")
-
-def _other_word(text:str, row:_TableRow, x:_TableRows) -> tuple[str, str]|None:
-    "A cell of words that is another row's, or under another heading of the row, said as a whole after the row's name."
-    named = max((m.end() for m in row.keys[0].finditer(text)), default=0)
-    if not row.words or _TURNED.search(text) or len(text) > 100:
-        return None
-    def said(w):
-        return (
-            next(
-                (
-                    m
-                    for m in re.finditer(
-                        r"(?<![가-힣])"
-                        + r"\s?".join(map(re.escape, w.replace(" ", "")))
-                        + r"(?=[을를]|으?로|입니|이[다며고어]|[.]|\s(?:처분|이용|제출))",
-                        text,
-                    )
-                    if m.start() >= named
-                ),
-                None,
-            )
-            if 2 <= len(w.replace(" ", "")) <= 20 and re.search("[가-힣]", w)
-            else None
-        )
-    under = [h for h, _ in row.words if _heading(text, h)]
-    for k, (h, w) in enumerate(row.words):
-        if len(under) == 1 and h != under[0]:
-            continue
-        own = _flat(w)
-        if not own or own in _flat(text):
-            continue
-        pairs = [(h2, w2) for h2, w2 in row.words if h in under and h2 != h and _heading(text, h)] or [
-            (r.name, r.words[k][1]) for r in x.rows if r is not row and len(r.words) > k and r.words[k][0] == h
-        ]
-        for home, w2 in pairs:
-            if (
-                _flat(w2) in own
-                or own in _flat(w2)
-                or any(_flat(w2) in _flat(v) for _, v in (*((h3, v) for h3, v in row.words if h3 != home),))
-                or _flat(w2) in x.around
-                or _flat(w2) in _flat(row.name)
-                or not (m := said(w2))
-            ):
-                continue
-            if not _PASSED.search(text[named:m.start()]) and not _strangers(row.name, home, text.replace(m[0], " ")):
-                return (
-                    m[0],
-                    (
-                        f"{quoted(m[0], '은')} {home}에 적힌 것입니다."
-                        f" {with_josa(f'{row.name}의 {h}' if h in under else row.name, '은')} {quoted(w, '이라')}고 합니다"
-                    ),
-                )
-
 # %% ../../nbs/faithfulness/03_rules.ipynb #6f4643ba
 def _other_row(text:str, quantities:Sequence[Quantity], S:ReadContext, passages     # those that the claim leans on
              ) -> tuple[str, str]|None:
