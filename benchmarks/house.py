@@ -71,7 +71,7 @@ def documented(node, method, lines):
     "(parameters, of them with a comment behind or above, or named in backticks in the docstring)"
     doc = ast.get_docstring(node) or ""
     args = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    args = args[1:] if method and args and args[0].arg in ("self", "cls") else args
+    args = args[1:] if args and args[0].arg in ("self", "cls") else args      # also of a function that becomes a method later
     told = 0
     for a in args:
         line = lines[(a.end_lineno or a.lineno) - 1]

@@ -24,6 +24,7 @@ from ..claims.splitting import find_instructions, split_claims, split_sentences
 from ..core import ConfigError, Passage, RagQualityError, content_hash, load_config, log, nfc
 from ..core.wall import failure_of
 from ..faithfulness import FaithfulnessValidator
+from ..grading.rewrite import blanked
 from ..llm.call import Budget, estimate_tokens
 from ..llm.errors import BudgetExceeded, LLMBadReply, mask_secrets
 
@@ -277,17 +278,7 @@ def _shown(text:str) -> tuple[str, tuple[str, ...]]:
     text = nfc(text)
     spans = [(f.start, f.end) for f in find_instructions(text)] + [m.span() for m in _FENCE.finditer(text)]
     spans += [(t.start, t.end) for t in split_sentences(text) if find_instructions(t.text)] if spans else []
-    merged: list[list[int]] = []
-    for s, e in sorted(spans):
-        if merged and not text[merged[-1][1]:s].strip():
-            merged[-1][1] = max(e, merged[-1][1])
-        else:
-            merged.append([s, e])
-    out, at = [], 0
-    for s, e in merged:
-        out += [text[at:s], _BLANKED]
-        at = e
-    return "".join([*out, text[at:]]), tuple(text[s:e].strip() for s, e in merged)
+    return blanked(text, spans, _BLANKED)
 
 # %% ../../nbs/answering/00_loop.ipynb #2149bb6f
 def _answer_prompt(name:str="answer",   # "answer" | "answer_strict"

@@ -583,9 +583,3 @@ def same_quantity(a:Quantity, b:Quantity, *, strict:bool=False, loose:bool=False
     ):
         return False
     return value
-
-def _complementary(a:Quantity, b:Quantity, *, loose:bool=False) -> bool:
-    """Whether one begins where the other ends ('2년 이내' and '2년이 넘으면'): they agree when one sentence allows what the
-    other denies."""
-    return a.upper is None and b.upper is None and {a.bound, b.bound} in (
-        {"<=", ">"}, {">=", "<"}) and same_value(a, b, loose=loose) is True

@@ -227,10 +227,14 @@ def _seal(body:bytes) -> bytes:
 
 def _packaged(kind:str, key:str) -> dict[str, np.ndarray]|None:
     "What came with the package under `kind/key`: readings of the packaged bank that would cost each user half a minute."
+    path = bundle_path("cache", kind, f"{key}.npz")
+    if not path.is_file():
+        return None
     try:
-        with np.load(bundle_path("cache", kind, f"{key}.npz"), allow_pickle=False) as z:
+        with np.load(path, allow_pickle=False) as z:
             return {k: z[k] for k in z.files}
-    except (OSError, ConfigError, zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError):
+    except (OSError, zipfile.BadZipFile, zlib.error, ValueError, KeyError, EOFError, RuntimeError) as e:
+        log.warning("함께 든 캐시 %s 을(를) 읽지 못해 새로 셈합니다 (%s)", path.name, e)     # RuntimeError: a Python without lzma, too
         return None
 
 def cache_load(kind:str, key:str) -> dict[str, np.ndarray] | None:

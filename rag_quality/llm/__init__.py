@@ -306,7 +306,7 @@ def generate(
     self, prompt_text:str, temperature:float=0.0, *, system:str|None=None, max_tokens:int|None=None,
     sample:int|None=None
 ) -> str:
-    """What the model of `self` says to `prompt_text`, up to `max_tokens` tokens; `system`: an instruction before it. A
+    """What the model says to `prompt_text`, up to `max_tokens` tokens; `system`: an instruction before it. A
     `temperature` above 0 is cached only with a `sample` number. Raises an `LLMError`."""
     return self.ask(prompt_text, temperature, system=system, max_tokens=max_tokens, sample=sample).text
 
@@ -314,7 +314,7 @@ def ask(
     self, prompt_text:str|list, temperature:float=0.0, *, system:str|None=None, max_tokens:int|None=None,
     sample:int|None=None
 ) -> Reply:
-    """The `Reply` (text, tokens, cost) of `self` to `prompt_text`; `temperature`, `system`, `max_tokens`, `sample`: see
+    """The `Reply` (text, tokens, cost) to `prompt_text`; `temperature`, `system`, `max_tokens`, `sample`: see
     `generate`."""
     self._warm()
     return on_loop(self._one(prompt_text, system, None, None, temperature, max_tokens, sample))
@@ -324,12 +324,12 @@ def ask_json(
     labels:Mapping|Iterable[str]|None=None, max_tokens:int|None=None, sample:int|None=None
 ) -> JSONReply:
     """An object that fits `schema` (repaired, asked again, or one of `labels` alone: see `.how`), or `LLMSchemaError`.
-    `self`, `prompt_text`, `temperature`, `system`, `max_tokens`, `sample`: see `generate`."""
+    `prompt_text`, `temperature`, `system`, `max_tokens`, `sample`: see `generate`."""
     self._warm()
     return on_loop(self._one(prompt_text, system, schema, labels, temperature, max_tokens, sample))
 
 async def agenerate(self, prompt_text:str|list, temperature:float=0.0, **options) -> str:
-    "`generate` for coroutines: `self`, `prompt_text`, `temperature`, the others by name."
+    "`generate` for coroutines: `prompt_text`, `temperature`, the others by name."
     self._warm()
     return (
         await asyncio.wrap_future(
@@ -340,7 +340,7 @@ async def agenerate(self, prompt_text:str|list, temperature:float=0.0, **options
     ).text
 
 async def aask_json(self, prompt_text:str|list, schema:Mapping, temperature:float=0.0, **options) -> JSONReply:
-    "`ask_json` for coroutines: `self`, `prompt_text`, `schema`, `temperature`, the others by name."
+    "`ask_json` for coroutines: `prompt_text`, `schema`, `temperature`, the others by name."
     self._warm()
     return await asyncio.wrap_future(
         asyncio.run_coroutine_threadsafe(
@@ -360,7 +360,7 @@ def ask_many(
     self, prompts:Iterable, *, schema:Mapping|None=None, labels:Mapping|Iterable[str]|None=None, system:str|None=None,
     temperature:float=0.0, max_tokens:int|None=None, sample:int|None=None, on_reply:Callable|None=None
 ) -> list:
-    """A Reply (with a `schema`: JSONReply) or an LLMError of `self` for each of `prompts`, in order; finished ones are
+    """A Reply (with a `schema`: JSONReply) or an LLMError for each of `prompts`, in order; finished ones are
     handed to `on_reply` as (index, result) as they come. `labels`, `system`, `temperature`, `max_tokens`, `sample`: as
     in `ask_json`, for all. Raises `RuntimeError` on the loop that the calls run on."""
     if asyncio._get_running_loop() is _background_loop():
@@ -420,7 +420,7 @@ def estimate(
     self, prompts:Iterable, *, schema:Mapping|None=None, system:str|None=None, temperature:float=0.0,
     max_tokens:int|None=None, sample:int|None=None
 ) -> Estimate:
-    """What `ask_many` of `self` with the same `prompts`, `schema`, `system`, `temperature`, `max_tokens` and `sample`
+    """What `ask_many` with the same `prompts`, `schema`, `system`, `temperature`, `max_tokens` and `sample`
     would cost, without a call."""
     options = dict(schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
     asked = [messages_of(p, system) for p in prompts]

@@ -320,7 +320,7 @@ async def _call_once(
 
 # %% ../../nbs/llm/03_call.ipynb #4ef1403f
 async def attempt(self, messages, q, temperature, max_tokens, response_format) -> Reply|LLMError:
-    """One attempt of a `Caller` (`self`), within the `Allowance` `q`: the budget is asked first, and told afterwards
+    """One attempt of a `Caller`, within the `Allowance` `q`: the budget is asked first, and told afterwards
     what was used. `messages`, `temperature`, `max_tokens` and `response_format` go to litellm."""
     if self._unit is ...:
         self._unit = price_of(self.model, self.price)
