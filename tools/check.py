@@ -58,10 +58,11 @@ def clean():
 
 
 def rules():
-    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, the packaged readings are today's"
+    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, the packaged readings are today's"
     tool("check_notebooks.py")
     tool("warm.py", "--check")
     tool("sidebar.py", "--check")
+    tool("site_check.py", "--still")
 
 
 def quickest():
@@ -81,6 +82,11 @@ def notebooks():
     from nb_run import notebooks
     proven = quickest()
     tool("nb_run.py", "--imported", "--jobs", JOBS, *(p.relative_to(ROOT) for p in notebooks() if p not in proven))
+
+
+def site():
+    "nbdev's processors make every page of the site; its links, anchors and pictures exist"
+    tool("site_check.py", **ONE)
 
 
 def coverage():
@@ -157,6 +163,7 @@ CHECKS = [
     Check(nbdev, night=False),
     Check(notebooks, night=False, beside=True),
     Check(coverage, push=False),
+    Check(site, push=False),
     Check(wheel, beside=True),
     Check(extras, push=False),
     Check(fuzz, night=False, beside=True),

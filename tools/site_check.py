@@ -1,7 +1,7 @@
-"""Would the site build? What Quarto would be given is made and read, without Quarto: python tools/site_check.py [NOTEBOOK ...]
+"""Would the site build? What Quarto would be given is made and read, without Quarto: python tools/site_check.py [--still] [NOTEBOOK ...]
 
 nbdev's own processors run over every notebook (each cell with an import and each exported cell is executed by them); every link, anchor and picture of
-the pages is resolved; the sidebar names every page once; `_quarto.yml` keeps the keys that the site needs. Where `quarto` is on PATH the workflow renders it.
+the pages is resolved; the sidebar names every page once; `_quarto.yml` keeps the keys that the site needs. `--still` executes nothing: links, sidebar and keys only.
 """
 import argparse
 import contextlib
@@ -128,6 +128,7 @@ def configured():
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("--still", action="store_true")
     ap.add_argument("names", nargs="*")
     args = ap.parse_args()
     chosen = [Path(n).resolve() for n in args.names] or pages()
@@ -135,7 +136,8 @@ def main():
     for path in chosen:
         wrong = list(dead(path, known))
         try:
-            processed(path)
+            if not args.still:
+                processed(path)
         except Exception as e:          # whatever a cell raises ends nbdev's run
             cause = e.__cause__ or e
             wrong.append(f"nbdev's processors: {type(cause).__name__}: {str(cause)[:160]} | {str(e)[:300]}")
