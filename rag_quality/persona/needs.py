@@ -556,7 +556,7 @@ def _far_needs(passages:Sequence[Passage]) -> list[Askable]:
 # %% ../../nbs/persona/03_needs.ipynb #315331ca
 import numpy as np
 
-from ..knowledge.rewriter import shared_rewriter
+from ..knowledge.bank import shared_rewriter
 
 # %% ../../nbs/persona/03_needs.ipynb #6cc69ed0
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from ..knowledge.bank import Need, bank_hash
 from ..core import ConfigError, Passage, cache_load, cache_save, content_hash, nfc
 from ..korean import KiwiTokenizer
 from .personas import PersonaQuery
-from ..knowledge.rewriter import QueryRewriter, shared_rewriter
+from ..knowledge.bank import QueryRewriter, shared_rewriter
 from ..knowledge.synonyms import Synonyms, lay_words
 from ..encoders.kiwi import corpus_tokens
 

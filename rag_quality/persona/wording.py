@@ -17,7 +17,7 @@ import numpy as np
 from ..core import ConfigError, load_config, nfc
 from ..knowledge.bank import Lay, Need
 from ..knowledge.questions import TYPES, asked_for
-from ..knowledge.rewriter import shared_rewriter
+from ..knowledge.bank import shared_rewriter
 from ..korean import content_morphemes, shared_kiwi
 from ..korean.formality import query_tokens
 from ..korean.predicate import final_predicate
