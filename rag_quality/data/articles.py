@@ -68,7 +68,7 @@ def read_text(path:str|Path) -> str:
 
 # %% ../../nbs/data/00_articles.ipynb #df5e7421
 _NUMBER = re.compile(
-    r"[#*\s]*[\[<〈【〔]?제\s{0,3}(\d{1,4})(?:-(\d{1,3}))?\s{0,3}조(?:\s?의\s?(\d{1,3})(?!\s?[항호\d]))?[\]>〉】〕]?\**[.:：]?"
+    r"[#*\s]*[\[<〈【〔]?제\s{0,3}(\d{1,4})(?:-(\d{1,3}))?\s{0,3}조(?:\s?의\s?(\d{1,3})(?!\s?[항호\d])|\s?(\d{1,2})(?=\s?[(（【\[]))?[\]>〉】〕]?\**[.:：]?"
 )
 _TITLE = re.compile(
     r"""\s*+(?:(?:[(（](?P<round>(?:[^()（）]|[(（][^()（）]*[)）])*)[)）] | [【\[［〔](?P<square>[^【】\[\]［］〔〕]*)[】\]］〕])\**
@@ -87,6 +87,7 @@ _RANGE = re.compile(
 _CHAPTER = re.compile(
     r"[#*\s]*제\s?\d+\s?[편장절관](?:의\s?\d+)?(?:$|[<(（]|\s(?!.*제\s?\d+\s?조)(?!\s*(?:및|또는|내지|중|부터|까지|제\s?\d+\s?[편장절관조])(?:\s|$)).{0,40}$)"
 )
+_AMENDED = re.compile(r"\s*[<〈\[【](?=[^<>〈〉\[\]]*(?:\d{4}|신설|개정))[^<>〈〉\[\]]*[>〉\]】]\s*$")
 _SENTENCE = re.compile(r"(?:다|[.,]|를|및|또는|에|따라|의하여)[\s*]*$")
 _ADDENDUM = re.compile(
     r"""[#*\s■□◆]*[\[<〈【〔]?\s*부\s*+칙\s*[\]>〉】〕]?[\s*:：]*+(?:[(（](?P<of>(?![^()（）]*(?:\d{4}|시행일))(?:[^()（）]|[(（][^()（）]*[)）])*)[)）](?=\s*(?:[<〈\[［]|$)))?\s*+
@@ -102,6 +103,14 @@ _HANJA = dict(zip("一二三四五六七八九", range(1, 10)))
 _HANJA_HEAD = re.compile(r"(?<![一-鿿])第\s?([一二三四五六七八九十百\d]{1,7})\s?([條章節款編])(?:\s?[의之]\s?([一二三四五六七八九十\d]{1,3}))?")
 _FULL = str.maketrans("０１２３４５６７８９", "0123456789")
 _HANJA_WORDS = {"條": "조", "章": "장", "節": "절", "款": "관", "編": "편"}
+
+def _chapter(line):
+    "Whether a line is a chapter's head (편 장 절 관)."
+    line = _AMENDED.sub("", line)
+    if not line.lstrip("#* ").startswith("제") or _SENTENCE.search(line):
+        return False
+    # a long name is one of nouns in a row: '제17장 직제, 대학평의원회, 교수회, 각종 위원회'
+    return _CHAPTER.match(line) is not None or len(line) < 90 and line.count(",") > 1 and _CHAPTER.match(line.split(",")[0]) is not None
 
 def _hanja_number(text):
     "The number that Hanja (or digits) write: '二十三' -> 23."
@@ -130,7 +139,7 @@ def _heading(line, after, titled):
     numbers with a title."""
     if not (n := _NUMBER.match(line)):
         return None
-    here, t = (int(n[1]), int(n[3] or n[2] or 0)), _TITLE.match(line, n.end())
+    here, t = (int(n[1]), int(n[3] or n[4] or n[2] or 0)), _TITLE.match(line, n.end())
     if r := _RANGE.match(line, n.end()):
         return *here, "", f"(제{r[1]}조{'의' + r[2] if r[2] else ''}까지) {r['body'].strip('* ')}"
     if t and not _REFERS.match(line, t.end()):
@@ -168,7 +177,7 @@ _ANNEX_NUMBER = rf"""(?:\s*(?:서식|양식))?\s*[#-]?\s*(?:제\s?)?(?P<n>{_COUN
     (?P<pair>\s?\(\d{{1,2}}(?:-\d{{1,2}})*\)|\s?(?:[,~∼]|내지|및|부터)\s?(?:제\s?)?\d{{1,3}}(?:\s?호)?(?:까지)?)?(?:\s?(?:서식|양식))?"""
 _ANNEX = re.compile(
     rf"""{_MARKS}(?P<open>[\[<〈【(（《「〔［])?\s*{_ANNEX_KIND}{_ANNEX_NUMBER}\s*(?P<close>[\]>〉】)）》」〕］])?(?P<dot>[.:：]\s+)?
-    (?:[*\s]*(?:[<〈(（\[][^<>〈〉()（）\[\]\n]*\d{{4}}[^<>〈〉()（）\[\]\n]*[>〉)）\]])?[*\s]*)(?P<title>.{{0,80}})$""",
+    (?:[*\s]*(?P<note>[<〈(（\[][^<>〈〉()（）\[\]\n]*\d{{4}}[^<>〈〉()（）\[\]\n]*[>〉)）\]])?[*\s]*)(?P<title>.{{0,80}})$""",
     re.X,
 )  # '[별표 1] <개정 2024. 3. 1.> 국내여비 지급기준(제4조 관련)'
 _ANNEX_FORM = re.compile(
@@ -211,7 +220,7 @@ def _annex(line):
     return (
         f"{what} {m['n'] or ''}".strip() + (f"의{m['sub']}" if m["sub"] else "") + pair,
         title,
-        of[0].strip() if of else "",
+        m["note"] if m["note"] and re.match(r"\W*삭\s?제", m["note"]) and not title and not of else of[0].strip() if of else "",
     )
 
 # %% ../../nbs/data/00_articles.ipynb #473f1114
@@ -235,9 +244,8 @@ def _toc_lines(lines, titled):
         run.clear()
     for i, l in enumerate(lines):
         if bare[i] or (run or re.fullmatch(r"\W*(?:목\s*차|차\s*례)\W*", l)) and (
-                re.fullmatch(r"\W*(?:목\s*차|차\s*례)\W*", l) or _CHAPTER.match(_LEADER.sub("", l))
-                or _ADDENDUM.match(_LEADER.sub("", l)) or _annex(_LEADER.sub("", l))) or not run and _CHAPTER.match(l) \
-                and not _SENTENCE.search(l):
+                re.fullmatch(r"\W*(?:목\s*차|차\s*례)\W*", l) or _chapter(_LEADER.sub("", l))
+                or _ADDENDUM.match(_LEADER.sub("", l)) or _annex(_LEADER.sub("", l))) or not run and _chapter(l):
             # a run ends where a number starts again: the text itself, whose first article's head may stand alone
             if bare[i] and any(bare[k] and heads[k][:2] >= heads[i][:2] for k in run):
                 close()
@@ -277,6 +285,11 @@ def _inside(line, last, closed, started):
             return m.end()
     return None
 
+def _titles_table(line):
+    "Whether a line may be the title of the table below it."
+    return len(line) < 50 and not line.startswith("|") and not _SENTENCE.search(line) and not re.match(
+        r"\d+\s?[.)]|[①-⑳가-하]\s?[.)]|[(（<〈]", line) and not _ADDENDUM.match(line)
+
 @dataclass(slots=True)
 class _Part:
     "A part of a regulation on the way to a passage."
@@ -288,7 +301,8 @@ class _Part:
     through: str = ""
 
 def _cut(lines,      # (line, place) pairs of one regulation, stripped, none empty; the title left out
-         code, name, started=False, whole=False  # started: True where annexes are heads though no article came before
+         code, name, started=False, whole=False,  # started: True where annexes are heads though no article came before
+         tables=False  # True: a table under a line of its own after the 부칙 is an annex without a head
         ):
     """The parts of one regulation; the lines that are in none of them as (kind, place, line); what was odd as (kind,
     place, text); the code and name that the lines tell."""
@@ -296,7 +310,7 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
     titled = {h[:2] for l in takewhile(lambda l: not _ADDENDUM.match(l), texts) if (h := _heading(l, (-9, 0), ()))}
     toc = _toc_lines(texts, titled)
     parts, left, odd = [_Part("서두", "", "", [])], [], []
-    chapter, state, last = "", "", (0, 0)
+    chapter, state, closed, last = "", "", False, (0, 0)
     def begin(label, title, first, place):
         parts.append(_Part(label.strip(), title, chapter, [first] if first else [], place))
     for i, (l, place) in enumerate(lines):
@@ -308,14 +322,25 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
             l, rest, head = rest, "", _read_head(rest)
             h = None
             if l.startswith("|"):
+                if tables and state == "부칙":
+                    above = []      # '위임전결 기준표', then the table
+                    while len(parts[-1].lines) > 1 and len(above) < 2 and _titles_table(parts[-1].lines[-1]):
+                        above.insert(0, parts[-1].lines.pop())
+                    if not parts[-1].lines[-1:] or not parts[-1].lines[-1].startswith("|"):
+                        begin("붙임", above[0].strip("#*￭■▪ ") if above else "", "\n".join(above[1:]), place)
+                        state = "붙임"
                 parts[-1].lines.append(l)
                 break
-            if state != "부칙" and not (m := _CODE.match(l)):
+            if state == "붙임" and _titles_table(l) and parts[-1].lines and parts[-1].lines[-1].startswith("|") and any(
+                    t.startswith("|") for t, _ in lines[i + 1:i + 3]):
+                begin("붙임", l.strip("#*￭■▪ "), "", place)
+                continue
+            if not closed:
                 h = _heading(head, last, titled)
-                if h and state == "별표" and h[:2] <= last:
+                if h and state in ("별표", "붙임") and h[:2] <= last:
                     h = None
             now = h[:2] if h else last
-            if len(l) > 20 and (at := _inside(head if len(head) == len(l) else l, now, state == "부칙", len(parts) > 1 or h)):
+            if len(l) > 20 and (at := _inside(head if len(head) == len(l) else l, now, closed, len(parts) > 1 or h)):
                 l, rest = l[:at].rstrip(), l[at:]
                 head = _read_head(l)
                 if h:
@@ -325,13 +350,12 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 left.append(("코드", place, l))
             elif m := _ADDENDUM.match(head):
                 label = "부칙 " + re.sub(r"^\W(.*)\W$", r"\1", m["label"].strip()).strip()
-                state = "부칙"
+                state, closed = "부칙", True
                 begin(label.strip(), (m["of"] or m["more"] or "").strip(), m["body"], place)
             elif (len(parts) > 1 or started) and (a := _annex(head)):
-                if state != "부칙":
-                    state = "별표"
+                state = "별표"
                 begin(*a, place)
-            elif state == "부칙":
+            elif closed:
                 parts[-1].lines.append(l)
             elif h:
                 last, state = h[:2], "조"
@@ -339,7 +363,7 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 if h[3].startswith("(제") and (r := re.match(r"\((제\d+조(?:의\d+)?)까지\) ", h[3])):
                     parts[-1].through = r[1]
                     last = tuple(int(n) for n in (re.findall(r"\d+", r[1]) + ["0"])[:2])
-            elif _CHAPTER.match(head) and not _SENTENCE.search(l):
+            elif _chapter(head):
                 chapter = head.strip("#* ")
                 left.append(("장", place, l))
             elif len(parts) > 1 or not _HISTORY.match(l):

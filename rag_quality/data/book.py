@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from rag_quality.data.articles import (
-    _ADDENDUM, _CHAPTER, _CODE, _HISTORY, _SENTENCE, _annex, _cut, _free, _heading, _inside, _passage, _read_head, bar_tables, front_matter,
+    _ADDENDUM, _chapter, _CODE, _HISTORY, _SENTENCE, _annex, _cut, _free, _heading, _inside, _passage, _read_head, bar_tables, front_matter,
     plain_marks)
 from ..core import Passage
 
@@ -91,7 +91,7 @@ _PART = re.compile(r"[#*\s|]*제\s*(\d+)\s*(편|장|부|권|집|절)[\s|.:]*(.{0
 _REPEALED = re.compile(r"\s*[【\[<(（〈]\s*폐\s*지[^】\])）>〉]*[】\])）>〉]\s*")
 
 def _squash(name):
-    return re.sub(r"[\W_]|︎", "", name).casefold()
+    return re.sub(r"[\W_ㆍᆞ]", "", name).casefold()
 
 @dataclass(slots=True)
 class _Entry:
@@ -101,12 +101,13 @@ class _Entry:
     part: str
     repealed: bool
     office: str = ""
+    also: tuple[str, ...] = ()        # other names of the same number
 
 def _entries(lines):
     """The table of contents of a book: its entries in order, and the numbers of the lines that a table of contents (the
     book's, a part's, the index) takes."""
-    entries, used, seen = [], set(), {}
-    part, level, office, index = {}, "", "", False
+    entries, used, seen, numbered = [], set(), {}, {}
+    part, office, index, main = {}, "", False, True
     runs, run = [], []
     for i, l in enumerate(lines):
         found = list(_toc_items(l.text)) if not l.text.startswith("|") else []
@@ -136,13 +137,14 @@ def _entries(lines):
             text = lines[i].text
             if found is None:
                 if _INDEX.match(text):
-                    index, office = True, ""
+                    index, office, main = True, "", False
                 elif m := _PART.match(text):
+                    index = False
                     if m[2] in "편부권집":
                         part = {"편": f"제{m[1]}{m[2]} {_SPACE.sub('', m[3])}".strip()}
                     else:
                         part[m[2]] = f"제{m[1]}{m[2]} {_SPACE.sub(' ', m[3])}".strip()
-                elif index:
+                elif index and not text.startswith("|"):
                     office = text
                 continue
             for name, number in found:
@@ -150,7 +152,12 @@ def _entries(lines):
                 name = _REPEALED.sub("", name).strip()
                 key = _squash(name)
                 number = re.sub(r"[–—―]", "-", number)
-                same = [e for e in seen.get(key, ()) if e.code == number or "-" not in number or index]
+                if "-" in number and number in numbered:
+                    # the same regulation under another name: a part's own table writes it otherwise
+                    if numbered[number] not in seen.setdefault(key, []):
+                        seen[key].append(numbered[number])
+                        numbered[number].also += (name,)
+                same = [e for e in seen.get(key, ()) if e.code == number or "-" not in number or not main]
                 if same:
                     if index and office:
                         for e in same:
@@ -160,6 +167,9 @@ def _entries(lines):
                 e = _Entry(name, number if "-" in number else "", " ".join(part.values()), repealed)
                 seen.setdefault(key, []).append(e)
                 entries.append(e)
+                if e.code:
+                    numbered[e.code] = e
+        main = False            # the first table is the book's; the later ones may mistype a number
     return entries, used
 
 def _toc_items(text):
@@ -168,7 +178,7 @@ def _toc_items(text):
         return
     for piece in re.split(r"\t{2,}(?=\D)", text):
         if (m := _TOC_ENTRY.match(piece.strip())) and ("-" in m["code"] or _NAME_END.search(_REPEALED.sub("", m["name"]).strip())) \
-                and not _heading(_read_head(m["name"]), (-9, 0), ()) and not _CHAPTER.match(m["name"]):
+                and not _heading(_read_head(m["name"]), (-9, 0), ()) and not _chapter(m["name"]):
             yield m["name"].strip(), m["code"]
 
 # %% ../../nbs/data/06_book.ipynb #53e4391d
@@ -212,11 +222,11 @@ def _opens(lines, i, used):
             return said
         if l.table and not _about(l.text.strip("| ")) or seen > 14:
             return said
-        if _CHAPTER.match(head) and not _SENTENCE.search(l.text):
+        if _chapter(head):
             said = said or ("chapter" if re.match(r"[#*\s]*제\s?1\s?[장편절]", head) else "")
             seen += 1
         elif k <= i + 2 and len(l.text) < 250 and _NOTE_REPEALED.search(l.text) and _DATE.search(l.text) \
-                and re.search(r"폐\s?지|이동|→", l.text) and (re.match(r"\W*\d{4}", l.text) or _BRACKETED.match(l.text)):
+                and re.search(r"폐\s?지|이동|→", l.text) and (re.match(r"\W*(?:\d\.\s*)?\d{4}", l.text) or "→" in l.text or _BRACKETED.match(l.text)):
             return "repealed"
         elif _about(l.text):
             said = said or "about"
@@ -229,7 +239,8 @@ def _titles(lines, entries, used):
     "(line, name, entry or None, number) of each line that begins a regulation."
     named = {}
     for e in entries:
-        named.setdefault(_squash(e.name), []).append(e)
+        for name in (e.name, *e.also):
+            named.setdefault(_squash(name), []).append(e)
     found, weak, state, began = [], {}, "", False
     for i, l in enumerate(lines):
         if i in used or l.table or len(l.text) > 90:
@@ -240,7 +251,7 @@ def _titles(lines, entries, used):
             continue
         if len(l.text) > 2 and _annex(head):
             state = "별표"
-            annex = i
+            annex = i if "삭제" not in l.text else -9
             continue
         if "조" in head[:14] and (h := _heading(head, (-9, 0), ())):
             began = True
@@ -258,7 +269,7 @@ def _titles(lines, entries, used):
             elif key not in {_squash(n) for _, n, *_ in found} and state != "별표":
                 weak.setdefault(key, (i, name, number, ""))
             continue
-        if not (2 < len(name) <= 60) or _SENTENCE.search(name) or _FORM.search(name) or _CHAPTER.match(head) or _about(l.text):
+        if not (2 < len(name) <= 60) or _SENTENCE.search(name) or _FORM.search(name) or _chapter(head) or _about(l.text):
             continue
         kind = _NAME_END.search(name) is not None
         # the first line of an annex is the annex's own title; with a table of contents, annexes hold no regulation
@@ -288,7 +299,8 @@ def _codes(found, entries):
             home[a + k] = b + k
             free.discard(b + k)
     for i, key in enumerate(names):
-        if home[i] is None and (b := next((k for k in sorted(free) if keys[k] == key), None)) is not None:
+        if home[i] is None and (b := next(
+                (k for k in sorted(free) if key in (keys[k], *map(_squash, entries[k].also))), None)) is not None:
             home[i] = b
             free.discard(b)
     for i in range(len(found)):
@@ -415,7 +427,7 @@ def _regulation(lines, name, number, entry, code, start, opens, left, odd):
         left.append(("연혁", l.place, l.text))
     body = lines[first:]
     if _has_articles(body):
-        parts, gone, strange, _, _ = _cut([(l.text, l.place) for l in body], code, name)
+        parts, gone, strange, _, _ = _cut([(l.text, l.place) for l in body], code, name, tables=True)
         passages = [_placed(_passage(code, name, p), p) for p in parts]
     else:
         passages, gone, strange = _unarticled(body, code, name)
