@@ -488,6 +488,7 @@ def cut_book(document, code:str|None=None) -> Book:
         if entry is None and part:
             entry = _Entry(name, "", " ".join(part.values()), False)
         own = (code or document.name) if alone else (entry.code if entry and entry.code else number or name)
+        own = next((m[1] for i in range(at + 1, min(at + 5, end)) if (m := _CODE.match(lines[i].text))), own)
         own = _free(own, taken)
         taken.add(own)
         left.append(("제목", lines[at].place, lines[at].text))
