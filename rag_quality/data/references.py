@@ -5,20 +5,20 @@
 # %% auto #0
 __all__ = ['KINDS', 'Reference', 'ReferenceIndex', 'lost_references']
 
-# %% ../../nbs/data/10_references.ipynb #f9ce7253
+# %% ../../nbs/data/10_references.ipynb #98c33f4e
 import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ..core import DataError, Passage, nfc
-from .places import _ADDENDUM_AT_END, _AMENDS, _ANNEX, _ARTICLE, _ASIDE, _BASIS, _HEAD
+from .places import _ADDENDUM_AT_END, _AMENDS, _ARTICLE, _ASIDE, _BASIS, _HEAD
 from .places import _INSTEAD, _PLACE_AT_END, _WHOLE
 from .places import _INSTITUTION, _JOIN, _MARKED, _NO_LAW
 from .places import _ONE, _PARAGRAPH, _POINTS, _SAME_PARAGRAPH, _SPOT, _SWAP, _WORDS, _Spot, _annex_key
-from .places import _CIRCLED, _depths, _flat, _gone, _part, _name_in
-from .places import _outside_brackets, _spot_of, is_law_name, place_of
+from .places import _CIRCLED, _depths, flat_name, _gone, _part, _name_in
+from .places import _outside_brackets, _spot_of, is_law_name, place_of, _Text
 
 # %% ../../nbs/data/10_references.ipynb #50d114d7
 KINDS = {
@@ -55,41 +55,6 @@ class Reference:
         bare = self.form == "named" or re.sub(r"\W", "", self.text) == re.sub(r"\W", "", self.key)
         return f"'{self.key}'{'' if bare else f'({self.text})'}: {_REASONS[self.kind]}."
 
-# %% ../../nbs/data/10_references.ipynb #fb3841be
-_INNER = re.compile(rf"(?m)^[^\w\n]{{0,6}}{_ANNEX}(?=\W|$)(?!\S{{0,2}}[에의을를과와은는])")
-
-@dataclass(slots=True, eq=False)
-class _Text:
-    "A regulation of a collection: what of it there is."
-    name: str
-    articles: dict = field(default_factory=dict)    # (number, branch) -> passages
-    annexes: dict = field(default_factory=dict)     # ('별표', '1') -> passages
-    addenda: list = field(default_factory=list)
-    short: dict = field(default_factory=dict)       # '법' -> the full name
-    basis: str = ""                                 # the statute that it names first: '동법' where none was said
-    law: bool = False                               # of the folder of statutes
-    inner: set|None = None                          # annexes that stand inside other passages
-
-    def add(self, label:str, p:Passage) -> None:
-        "Keep a passage under its number."
-        if label.startswith("부칙"):
-            self.addenda.append(p)
-        elif m := _ARTICLE.match(label):
-            self.articles.setdefault((int(m[1]), int(m[2] or 0)), []).append(p)
-        elif label.startswith("별"):
-            self.annexes.setdefault(_annex_key(re.sub(r"-\d+$", "", label)), []).append(p)
-
-    def every(self) -> list:
-        "All its passages."
-        groups = [*self.articles.values(), self.addenda, *self.annexes.values()]
-        return [p for group in groups for p in group]
-
-    def has_inner(self, key) -> bool:
-        "Does an annex of that number begin a line inside a passage?"
-        if self.inner is None:
-            self.inner = {_annex_key(m[0]) for p in self.every() for m in _INNER.finditer(p.text)}
-        return key in self.inner
-
 # %% ../../nbs/data/10_references.ipynb #e07d645a
 def _lands(t:_Text, at:"_Spot", here:str) -> tuple[str, str|None]:
     "(kind, passage) of a place in a text that we have; `here`: the kind where all is well."
@@ -117,7 +82,7 @@ def _lands(t:_Text, at:"_Spot", here:str) -> tuple[str, str|None]:
     text = "\n".join(p.text for p in found)
     return _part(text, at.paragraph, at.item, at.item_branch) or here, found[0].doc_id
 
-# %% ../../nbs/data/10_references.ipynb #d7074d9e
+# %% ../../nbs/data/10_references.ipynb #f2f03738
 class ReferenceIndex:
     """Where the references of texts lead: to a passage of a collection, to one of a folder of statutes, or to a text
     that is in neither. Made once a collection."""
@@ -130,7 +95,7 @@ class ReferenceIndex:
         for law, group in ((False, passages), (True, laws)):
             for p in group:
                 name, label = place_of(p)
-                if not (flat := _flat(name)):
+                if not (flat := flat_name(name)):
                     continue
                 t = self._texts.setdefault(flat, _Text(name, law=law))
                 if t.law and not law:
@@ -142,7 +107,7 @@ class ReferenceIndex:
         firsts = Counter(t.name.split()[0] for t in self._texts.values() if " " in t.name)
         self._ends = {}
         for flat, t in self._texts.items():
-            first = _flat(t.name.split()[0])
+            first = flat_name(t.name.split()[0])
             for n in range(2, len(flat)):
                 house = first == flat[:-n] and firsts[t.name.split()[0]] > 1 and not re.match(_HEAD, flat[-n:])
                 if house or _INSTITUTION.match(flat[:-n]):
@@ -170,6 +135,21 @@ class ReferenceIndex:
         t = self._known(regulation)
         return t.every() if t else []
 
+    def holds(self, doc_id:str) -> bool:
+        "Is there a passage of that id?"
+        return doc_id in self._held
+
+    def knows(self, regulation:str) -> bool:
+        "Is there a text of that name, whatever is in it?"
+        return self._known(regulation) is not None
+
+    def follow(self, reference:Reference) -> Reference:
+        "A reference of another collection, led into this one by its name and place."
+        m = _SPOT.fullmatch(reference.place)
+        spot = m and _spot_of(m, None, False, None) or _Spot()
+        r = reference
+        return self._led(r.text, r.start, r.end, r.regulation, spot, r.form, None, "")
+
     def _shorten(self, p:Passage) -> None:
         "Keep what a passage calls by a shorter name."
         t = self._home[p.doc_id][0]
@@ -183,7 +163,7 @@ class ReferenceIndex:
 
     def _known(self, name:str) -> _Text|None:
         "The text of that name, with or without its institution; None where there is none, or two."
-        flat = _flat(name)
+        flat = flat_name(name)
         if t := self._texts.get(flat):
             return t
         for f in (flat, re.sub(r"^(?:본교|우리대학교?|본대학교?|당사|본사|회사)", "", flat)):
@@ -274,7 +254,7 @@ class ReferenceIndex:
         for n in range(min(len(words), 9), 0, -1):
             name = " ".join(words[-n:])
             cut = re.sub(r"^.*[(]", "", name)
-            if len(_flat(cut)) <= self._longest + 8 and (cut not in _ONE) and (k := self._known(cut)):
+            if len(flat_name(cut)) <= self._longest + 8 and (cut not in _ONE) and (k := self._known(cut)):
                 return k.name, len(cut) + tail, "named"
             if t and cut in t.short:
                 return t.short[cut], len(cut) + tail, "short"
@@ -417,7 +397,7 @@ class ReferenceIndex:
             p = _POINTS.search(left)
             if p and p["p"] not in ("같은", "동"):
                 return None
-            if not self._known(name) and not (is_law_name(name) and len(_flat(name)) > 1):
+            if not self._known(name) and not (is_law_name(name) and len(flat_name(name)) > 1):
                 return None
             if form == "short" and (t is None or name == t.name or text[start:end] not in t.short):
                 return None
