@@ -27,7 +27,7 @@ def _read_questions(path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     path, problems, found, seen = Path(path), Problems(), [], set()
     for n, row in read_objects(path, problems):
         text = next(
-            (row[k] for k in ("text", "query", "question") if isinstance(row.get(k), str)),
+            (row[k] for k in ("text", "query", "question", "질문", "질의") if isinstance(row.get(k), str)),
             None) if isinstance(row, dict) else None
         if text is None or not text.strip():
             problems.add(path.name, n, f"'text'에 질문이 없습니다: {short(row)}")

@@ -135,6 +135,7 @@ from .sheets import parquet_rows, sheet_rows
 _FILES = {
     b"PK\x03\x04": "워드·한글(.docx, .hwpx)이나 zip", b"\xd0\xcf\x11\xe0": "옛 엑셀·워드·한글(.xls, .doc, .hwp)이나 암호를 건 엑셀",
     b"%PDF": "PDF", b"\x1f\x8b": "gzip"}
+_LISTS = ("근거", "조문", "문맥", "검색결과")          # Korean names of the column of passages
 _WRAPS = ("results", "samples", "data", "rows", "items", "records", "examples", "answers", "evaluations", "test_cases")
 
 def _cell(key:str, text:str):
@@ -142,7 +143,8 @@ def _cell(key:str, text:str):
     `contexts` as a list."""
     if not text.strip():
         return None
-    if key.endswith("s") and text.lstrip().startswith("["):
+    many = key.endswith(("s", "context")) or key in _LISTS
+    if many and text.lstrip().startswith("["):
         for reads in (json.loads, ast.literal_eval):
             try:
                 found = reads(text.strip())
@@ -150,7 +152,7 @@ def _cell(key:str, text:str):
                 continue
             if isinstance(found, list):
                 return found
-    return [text] if key.endswith("contexts") else text
+    return [text] if key.endswith(("contexts", "context")) or key in _LISTS else text
 
 def _table(text:str, path:Path, problems:Problems) -> Iterator[tuple[int, dict]]:
     "The rows of a CSV or TSV with a header."
