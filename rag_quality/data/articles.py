@@ -133,7 +133,10 @@ def _read_head(line):
         line = _HANJA_HEAD.sub(
             lambda m: f"제{_hanja_number(m[1])}{_HANJA_WORDS[m[2]]}" + (f"의{_hanja_number(m[3])}" if m[3] else ""), line)
     line = re.sub(r"^([#*\s\[<【〔]*)附\s*則", r"\1부칙", line)
-    return re.sub(r"^([\W]*)別\s*(?:(表)|紙)", lambda m: m[1] + ("별표" if m[2] else "별지"), line)
+    if "別" in line[:8]:
+        line = re.sub(r"^([\W]*)別\s*(?:(表)|紙)", lambda m: m[1] + ("별표" if m[2] else "별지"), line)
+        line = re.sub(r"第\s?(\d+)\s?號", r"제\1호", line).replace("書式", "서식")
+    return line
 
 def _heading(line, after, titled):
     """(number, sub-number, title, body) where a line begins an article; `after`: the last one's numbers, `titled`:
@@ -202,8 +205,9 @@ def _annex(line):
         or re.match(r"(?:[에의을를은는과와이가로도]|및|부터|까지|참조|[,.·ㆍ~])(?:\s|$|[)）])|에\s?(?:따|의|정|규)", m["title"])
     ):
         return None
-    of = re.search(r"\s*[(（\[<〈][^()（）\[\]<>〈〉]*제\s?\d+\s?조[^()（）\[\]<>〈〉]*관련\s?[)）\]>〉]\s*$", m["title"])
-    title = (m["title"][:of.start()] if of else m["title"]).strip("* ")
+    named = _AMENDED.sub("", m["title"])
+    of = re.search(r"\s*[(（\[<〈][^()（）\[\]<>〈〉]*제\s?\d+\s?조[^()（）\[\]<>〈〉]*관련\s?[)）\]>〉]\s*$", named)
+    title = (named[:of.start()] if of else named).strip("* ")
     pair = re.sub(r"\s", "", m["pair"] or "")
     return (
         f"{what} {m['n'] or ''}".strip() + (f"의{m['sub']}" if m["sub"] else "") + pair,
@@ -269,8 +273,8 @@ def _inside(line, last, closed, started):
             continue
         elif (a := _ADDENDUM.match(rest)) and (a["body"] or a["label"]):
             return m.end()
-        elif rest[0] in "[<〈【" and (a := _annex(rest[:120].split(" | ")[0])) and not _SENTENCE.search(before[-1:]+" "):
-            return m.end()
+        elif closed and rest[0] in "[<〈【" and (a := _annex(rest[:120].split(" | ")[0])) and a[1]:
+            return m.end()          # '... 제출한다. [별지 제1호 서식]' is a reference: nothing follows
     return None
 
 def _titles_table(line):
@@ -375,7 +379,7 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
     for p in kept:
         free = _free(p.label, taken)
         if free != p.label and p.label.startswith("제"):
-            odd.append(("같은 번호", p.place, f"{name} {p.label}이(가) 또 나옵니다: {free}(으)로 둡니다"))
+            odd.append(("같은 번호", p.place, f"{name}: {p.label}의 번호가 거듭 쓰여 뒤의 것을 {free}에 둡니다"))
         taken.add(free)
         p.label = free
     return kept, left, odd, code, name
@@ -454,6 +458,7 @@ def _passage(code, name, part):
         and len(lines[0]) < 40
         and "|" not in lines[0]
         and not _SENTENCE.search(lines[0])
+        and not re.match(r"\W*삭\s?제", lines[0])
     ):
         title, lines = lines[0].strip("#* "), lines[1:]
     text = "\n".join(lines) or title or label                           # an article may be all title

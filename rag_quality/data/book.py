@@ -278,10 +278,10 @@ def _titles(lines, entries, used):
         if not kind and not (l.boxed or l.level == 1) and not (state == "부칙" and len(name) < 40):
             continue
         opens = _opens(lines, i, used)
-        if opens == "article" or kind and opens == "chapter" or kind and (number or l.level == 1) and opens:
+        if opens == "article" or kind and opens in ("chapter", "repealed") or kind and (number or l.level == 1) and opens:
             if found and i - found[-1][0] == 1 and not number:
                 continue                        # a second line of a title: the institution above, or its subtitle
-            if began or not found or state:
+            if began or not found or state or found[-1][3] == "repealed":
                 found.append((i, name, number, opens))
                 state, began = "", False
     told = {_squash(n) for _, n, *_ in found}
@@ -371,23 +371,37 @@ def _in_force(passages):
     days = sorted(d for d in days if "1900" < d < "2100")
     return (("시행", days[0]), *((("최근 시행", days[-1]),) if days[-1] != days[0] else ())) if days else ()
 
-_SECTION = re.compile(r"^(?:[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]+\s?[.)]?\s|제\s?\d+\s?[편장절관]\s|\d{1,2}\s?[.)]\s+(?=.{2,40}$)|[□■◆▣]\s?|[가-하]\.\s+(?=.{2,30}$))")
+_MAJOR = re.compile(r"(?:[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]+|[IVX]{1,4}(?=\s?\.)|제\s?\d+\s?[편장])\s?[.)]?\s")
+_MINOR = re.compile(r"(?:제\s?\d+\s?[절관]\s|\d{1,2}\s?[.)]?\s+(?=\D.{1,40}$)|[□■◆▣]\s?(?=.{2,40}$)|[가-하]\.\s+(?=.{2,30}$)|(?:참고|붙임|별첨|부록)\s?\d*\s)")
+
+def _heads_section(line):
+    "What a line says as the heading of a section, or ''; a row of one or two texts alone in its table is a drawn heading."
+    text = line.text
+    if line.table:
+        text = " ".join(dict.fromkeys(c for c in _bar_cells(text) if c))
+    text = re.sub(r"[\s·.…]*\t\s*\d*$|[\s·.…]{3,}\d+$", "", text).strip("#* ")
+    if len(text) > 60 or _SENTENCE.search(text) or not text:
+        return ""
+    return text if line.level or _MAJOR.match(text) or _MINOR.match(text) else ""
 
 def _sections(lines, size=1_200):
     "A text without articles as (title, lines, place): a new one at a heading, a table, or `size` characters."
-    out, title, chars = [], "", 0
-    def begin(place):
-        out.append((title, [], place))
+    out, major, minor, chars = [], "", "", 0
+    rows = Counter(l.block for l in lines if l.table)
     for i, l in enumerate(lines):
-        heading = not l.table and not _SENTENCE.search(l.text) and len(l.text) < 60 and (l.level > 0 or _SECTION.match(l.text))
-        if heading:
-            title = l.text.strip("#* ")
-        opens = l.table and l.first or not l.table and i and lines[i - 1].table
-        if not out or opens and out[-1][1] or heading and chars > size // 4 or chars + len(l.text) > size and not l.table:
-            begin(l.place)
+        drawn = l.table and rows[l.block] == 1
+        heading = _heads_section(l) if drawn or not l.table else ""
+        if heading and (_MAJOR.match(heading) or l.level == 1):
+            major, minor = heading, ""
+        elif heading:
+            minor = heading
+        opens = not drawn and l.table and l.first or not l.table and i and lines[i - 1].table and rows[lines[i - 1].block] > 1
+        if not out or opens and chars or heading and (drawn or l.level or chars > size // 4 or _MAJOR.match(heading)) \
+                or chars + len(l.text) > size and not l.table:
+            out.append((" ".join(filter(None, (major, minor))), [], l.place))
             chars = 0
         out[-1][1].append(l.text)
-        chars += len(l.text)
+        chars += 0 if heading and (drawn or l.level) else len(l.text)     # a heading and its table stay together
     return out
 
 def _unarticled(lines, code, name):
