@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['FINDINGS', 'LONG', 'Finding', 'FileRead', 'Imported', 'import_documents', 'import_text']
 
-# %% ../../nbs/data/07_imports.ipynb #77a903c2
+# %% ../../nbs/data/07_imports.ipynb #575ad967
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -16,11 +16,12 @@ from ..core import DataError, Passage, nfc
 from .articles import _free
 from .book import Regulation, cut_book
 from .coverage import Coverage, coverage_of
-from .documents import Document, read_documents
+from .documents import Document, list_files, private_characters, read_documents
 from .files import Problems
 from .references import ReferenceIndex, lost_references
+from .tables import flattened_tables
 
-# %% ../../nbs/data/07_imports.ipynb #a6c39633
+# %% ../../nbs/data/07_imports.ipynb #1c7ccebe
 FINDINGS = {      # kind -> (severity, what it is, what to do)
     "unread": ("error", "읽지 못한 파일", "까닭을 보고 다른 꼴로 저장해 다시 주세요"),
     "empty": ("error", "글이 없는 파일", "스캔한 그림이면 글자 인식(OCR)을 한 뒤 주세요"),
@@ -35,6 +36,7 @@ FINDINGS = {      # kind -> (severity, what it is, what to do)
     "flattened": ("warning", "칸이 풀려 줄로 늘어선 표", "원문에서 표로 다시 저장하거나, 칸을 '|'로 나누세요"),
     "private": ("warning", "사용자 정의 영역의 글자(그림 글자)", "한컴 글꼴에만 있는 글자입니다. 보통 글자로 바꾸세요"),
     "no_articles": ("warning", "'제N조'가 하나도 없는 파일", "규정이 맞으면 조의 머리가 글인지(자동 번호나 그림이 아닌지) 보세요"),
+    "skipped": ("note", "규정 문서가 아니어서 지나친 파일", "규정이 들었으면 HWPX, HWP, PDF, DOCX, HTML, MD, TXT로 저장해 주세요"),
     "lossy": ("note", "읽으며 잃거나 뺀 것", "필요한 것이면 원문에서 글로 옮기세요"),
     "odd": ("note", "그 밖에 눈에 띈 것", "")}
 _ORDER = {"error": 0, "warning": 1, "note": 2}
@@ -63,11 +65,10 @@ class Finding:
         "Plain values for JSON."
         return {"kind": self.kind, "severity": self.severity, "file": self.file, "place": self.place, "text": self.text, "advice": self.advice}
 
-# %% ../../nbs/data/07_imports.ipynb #046393bd
+# %% ../../nbs/data/07_imports.ipynb #02b5138e
 _HEAD_LINE = re.compile(
     r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]]\s?(?![에의을를은는과와이가])|[\[<【〈(]\s?(?:별\s?[표지첨]|부표|붙임|서식)[^\]>】〉)\n]{0,30}[\]>】〉)]\s*(?:<[^>]*>)?\s*$|부\s{0,4}칙\s*(?:[<(（〈][^>)）〉\n]{4,60}[>)）〉])?\s*$)")
 _HEAD_AFTER = re.compile(r"(?<=다\.)[ \t]+제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（][^()（）\n]{1,30}[)）]\s(?![에의을를은는과와이가])")
-_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _ARTICLE = re.compile(r"제(\d+)조(?:의(\d+))?$")
 
 def _heads_inside(p:Passage) -> list[str]:
@@ -93,6 +94,8 @@ def _of_passages(passages:list[Passage], file:str) -> Iterable[Finding]:
         where = p.title or p.doc_id
         for line in _heads_inside(p):
             yield Finding("head_inside", line[:100], file, where)
+        for t in flattened_tables(p.text):
+            yield Finding("flattened", f"이 조문의 {t}", file, where)
         if len(p.text) > LONG:
             yield Finding("long", f"{len(p.text):,}자", file, where)
     if gaps := _gaps(passages):
@@ -100,21 +103,22 @@ def _of_passages(passages:list[Passage], file:str) -> Iterable[Finding]:
         shown = ", ".join(gaps[:8]) + (f" 등 {len(gaps)}곳" if len(gaps) > 8 else "")
         yield Finding("gap", f"{shown}가 없습니다 (모두 {len(last)}개 조, 마지막은 {last[-1]})", file, passages[0].metadata.get("regulation", ""))
 
-# %% ../../nbs/data/07_imports.ipynb #3f6a12fd
+# %% ../../nbs/data/07_imports.ipynb #49bf2371
 def _of_blocks(document:Document) -> Iterable[Finding]:
     "What the blocks of a document tell."
-    private, first, n = Counter(), "", 0
+    private, first = Counter(), ""
     for b in document.blocks:
-        if found := _PRIVATE.findall(b.text):
+        if found := private_characters(b.text):
             private.update(found)
-            n += len(found)
-            at = b.text.index(found[0])
-            first = first or f"{b.place}: {b.text[max(0, at - 20):at + 20]!r}"
-    if n:
-        names = ", ".join(f"U+{ord(c):04X}({k})" for c, k in private.most_common(4))
-        yield Finding("private", f"{n}자: {names}. 처음은 {first}", document.source)
+            if not first:
+                at = min(b.text.index(c) for c in found)
+                first = f"{b.place}: '{b.text[max(0, at - 20):at]}▢{b.text[at + 1:at + 20]}'".replace("\n", " ")
+    if private:
+        names = ", ".join(f"U+{ord(c):04X}({k:,})" for c, k in private.most_common(4))
+        yield Finding("private", f"{sum(private.values()):,}자: {names}. 처음은 {first}", document.source)
     for note in document.notes:
-        yield Finding("lossy", note, document.source)
+        if "사용자 영역" not in note:          # told above, with the characters
+            yield Finding("lossy", note, document.source)
 
 _ODD = {"같은 번호": "repeated", "차례에만 있음": "missing_regulation", "조 없음": "no_articles"}
 
@@ -204,13 +208,14 @@ def _sort_of(label:str) -> str:
         return "addenda"
     return "annexes" if re.match(r"별[표지첨]|서식|부표|붙임", label) else "sections"
 
-# %% ../../nbs/data/07_imports.ipynb #91f0faee
-def _code(document:Document, root:Path) -> str:
+# %% ../../nbs/data/07_imports.ipynb #e111cc44
+def _code(document:Document) -> str:
     "The prefix of the ids of a document that is one regulation: its path within the folder, without its ending."
-    source = nfc(document.source.replace(": ", "/")) or document.name
-    head = nfc(root.name) + "/"
-    source = source.removeprefix(nfc(str(root)) + "/").removeprefix(head)
-    return re.sub(r"\.\w{1,5}$", "", source) or document.name
+    return re.sub(r"\.\w{1,8}$", "", document.source.replace(": ", "/")) or document.name
+
+def _short(source:str, root:Path) -> str:
+    "A file's path as it is shown: within the folder, or the file's name."
+    return nfc(source).removeprefix(nfc(str(root if root.is_dir() else root.parent)) + "/").removeprefix("./")
 
 def _apart(r:Regulation, taken:set[str]) -> Regulation:
     "The regulation, under another prefix where a file before has one of its ids."
@@ -223,9 +228,9 @@ def _apart(r:Regulation, taken:set[str]) -> Regulation:
         replace(p, doc_id=code + p.doc_id.removeprefix(old) if p.doc_id.startswith(old) else f"{code}:{p.doc_id}",
                 metadata={**p.metadata, "code": code}) for p in r.passages))
 
-def _import_one(document:Document, root:Path, taken:set[str], checked:bool) -> tuple[list[Regulation], FileRead, list[Finding]]:
+def _import_one(document:Document, taken:set[str], checked:bool) -> tuple[list[Regulation], FileRead, list[Finding]]:
     "One document: its regulations with ids that are free, what was read, and what is odd."
-    book, findings, out = cut_book(document, _code(document, root)), [], []
+    book, findings, out = cut_book(document, _code(document)), [], []
     for r in book.regulations:
         apart = _apart(r, taken)
         if apart is not r:
@@ -251,7 +256,7 @@ def _import_one(document:Document, root:Path, taken:set[str], checked:bool) -> t
 def import_documents(path:str|Path,     # a file, a folder or a ZIP
                      *, strict:bool=False,        # raise where a file could not be read
                      checked:bool=True,           # coverage and findings, not only the passages
-                     progress:Callable[[int, str], None]|None=None    # called after each file with how many and which
+                     progress:Callable[[int, int, str], None]|None=None    # called with (files done, of how many, the next one's name)
                     ) -> Imported:
     """The regulations and passages of every readable document of `path`, and what a person should look at. Raises
     `DataError` where nothing could be read, or (`strict`) a file could not."""
@@ -259,18 +264,20 @@ def import_documents(path:str|Path,     # a file, a folder or a ZIP
     if not path.exists():
         raise DataError(f"자료가 없습니다: {path}. 규정 파일이나 폴더를 주세요.")
     regulations, documents, findings = [], [], []
-    for document in read_documents(path, problems):
-        found, read, odd = _import_one(document, path, taken, checked)
+    for document in read_documents(path, problems, progress=progress):
+        found, read, odd = _import_one(replace(document, source=_short(document.source, path)), taken, checked)
         regulations += found
         documents.append(read)
         findings += odd
-        if progress:
-            progress(len(documents), read.source)
-    problems.settle(strict)
+    if strict:
+        problems.settle(True)
     if not any(r.passages for r in regulations):
         why = f": {problems[0]}" if problems else ""
-        raise DataError(f"{path}: 읽을 수 있는 규정이 없습니다{why}")
-    findings += [Finding("unread", p) for p in problems]
+        raise DataError(f"{path}: 읽을 수 있는 규정이 없습니다{why}. 규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT)이나 그것이 든 폴더를 주세요.")
+    findings += [Finding("unread", _short(p, path)) for p in problems]
+    if over := list_files(path)[1]:
+        names = ", ".join(nfc(p.name) for p in over[:5])
+        findings.append(Finding("skipped", f"{len(over)}개: {names}{' …' if len(over) > 5 else ''}"))
     if checked:
         findings += _nowhere([p for r in regulations for p in r.passages])
     order = {k: (_ORDER[v[0]], i) for i, (k, v) in enumerate(FINDINGS.items())}
