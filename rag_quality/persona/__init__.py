@@ -20,7 +20,7 @@ from .improve import improve_session
 from .personas import PersonaGenerator, PersonaQuery
 from .queries import QueryGenerator, _read_avoid
 from .session import (
-    Beside, Rounds, _concluded, _dialogue_queries, _note_failures, _written, shapley_of)
+    _Beside, _Rounds, _concluded, _dialogue_queries, _note_failures, _written, shapley_of)
 from .store import _ROOT, SessionStore, session_id
 
 # %% ../../nbs/20_persona.ipynb #6f32d1fc
@@ -93,7 +93,7 @@ def run_session(
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
     options = dict(turns=turns, seed=seed, timeout_s=timeout_s, retries=retries)
     with (
-        Beside(collection, **options)
+        _Beside(collection, **options)
         if target is None and llm is None and plan.n_asked >= _WORTH and cores() > 1
         else nullcontext()
     ) as beside:
@@ -102,7 +102,7 @@ def run_session(
             concurrency=concurrency, components=components)
 
 def _run(
-    collection, target, plan:Plan, llm, people, beside:Beside|None, options:dict, *, out, root, resume, avoid,
+    collection, target, plan:Plan, llm, people, beside:_Beside|None, options:dict, *, out, root, resume, avoid,
     concurrency, components
 ) -> Path:
     own = OwnPipeline(collection, llm=llm if target is None else None)
@@ -119,13 +119,13 @@ def _run(
             _note_failures(store, "queries", made.wall.failures)
             store.append("personas", *(p.to_dict() for p in people))
             store.append("queries", *(q.to_dict() for q in asked))
-        s = Rounds(collection, target, store, llm=llm, concurrency=concurrency, **options)
+        s = _Rounds(collection, target, store, llm=llm, concurrency=concurrency, **options)
         first = _dialogue_queries(asked)
         if beside:
             beside.begin(store, first)
         s.over(s.single, asked, "질문")
         dialogues = beside.talked(
-            lambda q: Rounds(collection, target, store, **options).dialogue(q),
+            lambda q: _Rounds(collection, target, store, **options).dialogue(q),
             first) if beside else s.over(s.dialogue, first, "대화")
         _concluded(s, asked, [d for d in dialogues if d.turns], None if target is own else own, components, beside)
         store.finish()
