@@ -1,6 +1,6 @@
 """Before and after of a phase, in one form for its page: paired difference, BCa interval, permutation p (Holm over the table), MDE, n.
 
-Used by the `phase_*.py` scripts; the rows are drawn by `rag_quality.report.changes.plot_changes`.
+Used by the `phase_*.py` scripts; the rows are drawn by `rag_quality.report.results.plot_changes`.
 """
 from dataclasses import replace
 

@@ -20,11 +20,11 @@ from rag_quality.data import load_collection
 from rag_quality.korean.formality import detect_formality
 from rag_quality.retrieval.fusion import HybridRetriever, normalize_array, register_weights
 from rag_quality.metrics import compare, evaluate, holm, interval, number
-from rag_quality.retrieval.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.fusion import MorphemeNeighbours
 from rag_quality.query_expansion import (ExpandingRetriever, ExpansionFusion, FeedbackIndex, RegulationEvidence, Texts, composer, expand_query_with_synonyms, expansion_texts, feedback_terms,
                                          hyde_stage, multi_query_stage, synonym_stage, variant_queries)
 from rag_quality.retrieval import BM25Index, VectorStore, top_hits
-from rag_quality.knowledge.rewriter import shared_rewriter
+from rag_quality.knowledge.bank import shared_rewriter
 
 import kept
 

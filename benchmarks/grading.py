@@ -21,7 +21,7 @@ from rag_quality.grading.rewrite import knowledge_reading
 from rag_quality.grading.scores import CONTEXT, CONTEXT_SIGNS, FEATURES, SIGNS, PassageGrader, context_row, grade_rows
 from rag_quality.metrics import auroc, number
 from rag_quality.relevance import RelevanceScorer, absent_share, fit_logistic
-from rag_quality.knowledge.rewriter import shared_rewriter
+from rag_quality.knowledge.bank import shared_rewriter
 
 import kept
 

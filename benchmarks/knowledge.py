@@ -15,7 +15,7 @@ from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.metrics import compare, evaluate, interval
 from rag_quality.retrieval import BM25Index
-from rag_quality.knowledge.rewriter import SURE
+from rag_quality.knowledge.bank import SURE
 
 import kept
 

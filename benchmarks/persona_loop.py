@@ -22,7 +22,7 @@ from rag_quality.data import bundled
 from rag_quality.query_expansion.fusion import RegulationEvidence
 from rag_quality.retrieval.fusion import hybrid_of
 from rag_quality.metrics import Scores, evaluate
-from rag_quality.retrieval.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.fusion import MorphemeNeighbours
 from rag_quality.persona.improve import ImprovementApplier, difference, improve_loop, run_of
 from rag_quality.persona.patches import Backups, digest
 from rag_quality.persona.queries import QueryGenerator

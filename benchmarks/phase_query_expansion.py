@@ -9,7 +9,7 @@ one need are one unit. Weights were chosen on dev and on other sets. What a lang
 import argparse
 
 from rag_quality.experiment import parse_weights
-from rag_quality.knowledge.rewriter import shared_rewriter
+from rag_quality.knowledge.bank import shared_rewriter
 from rag_quality.knowledge.synonyms import Synonyms, term_bag, weigh
 from rag_quality.metrics import evaluate
 from rag_quality.query_expansion import (FeedbackIndex, RegulationEvidence, composer, feedback_terms, hyde_stage, multi_query_stage, rerank,
@@ -17,7 +17,7 @@ from rag_quality.query_expansion import (FeedbackIndex, RegulationEvidence, comp
 from rag_quality.relevance import RelevanceScorer
 from rag_quality.retrieval import BM25Index, VectorStore
 from rag_quality.retrieval.fusion import hybrid_of
-from rag_quality.retrieval.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.fusion import MorphemeNeighbours
 
 import changes
 import kept

@@ -16,7 +16,7 @@ from rag_quality.korean.formality import detect_formality
 from rag_quality.retrieval.fusion import HybridRetriever, register_weights
 from rag_quality.korean import KiwiTokenizer, whitespace_tokenizer
 from rag_quality.metrics import evaluate, interval, number
-from rag_quality.retrieval.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.fusion import MorphemeNeighbours
 from rag_quality.retrieval import BM25Index, VectorStore
 
 import kept

@@ -13,6 +13,8 @@ from pathlib import Path
 import kept
 
 HERE = Path(__file__).parent
+sys.path.append(str(HERE.parent/"tools"))
+from slots import slot
 os.environ["RAG_QUALITY_STRICT"] = "1"      # no wall: what an optional step raises fails the benchmark
 ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusal.py", "answering.py"]     # phase 15 and 18
 
@@ -120,7 +122,9 @@ def some(commands) -> int:
     "Run these one after the other in this process, each with its time; how many failed."
     bad = 0; sys.path.insert(0, str(HERE))
     for command in commands:
-        start = time.perf_counter(); right, said = in_this_process(command); bad += not right
+        start = time.perf_counter()
+        with slot(): right, said = in_this_process(command)
+        bad += not right
         print(f"== {' '.join(map(str, command))} ({time.perf_counter() - start:.0f} s)\n{said}{'' if right else 'FAILED ' + ' '.join(map(str, command)) + chr(10)}", end="", flush=True)
     return bad
 

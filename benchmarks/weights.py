@@ -14,7 +14,7 @@ from rag_quality.data import load_collection
 from rag_quality.encoders import load_encoder
 from rag_quality.korean.formality import detect_formality
 from rag_quality.metrics import Scores, compare, holm, number, signed
-from rag_quality.retrieval.neighbours import MorphemeNeighbours
+from rag_quality.retrieval.fusion import MorphemeNeighbours
 from rag_quality.retrieval import BM25Index
 from rag_quality.weights import packaged_weights, read_rules
 from rag_quality.weights.tuning import PROCEDURE, score_queries, tune_scores_table

@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import slots
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 JOBS = os.cpu_count() or 1
@@ -56,10 +58,11 @@ def clean():
 
 
 def rules():
-    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, the packaged readings are today's"
+    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, the packaged readings are today's"
     tool("check_notebooks.py")
     tool("warm.py", "--check")
     tool("sidebar.py", "--check")
+    tool("site_check.py", "--still")
 
 
 def quickest():
@@ -79,6 +82,11 @@ def notebooks():
     from nb_run import notebooks
     proven = quickest()
     tool("nb_run.py", "--imported", "--jobs", JOBS, *(p.relative_to(ROOT) for p in notebooks() if p not in proven))
+
+
+def site():
+    "nbdev's processors make every page of the site; its links, anchors and pictures exist"
+    tool("site_check.py", **ONE)
 
 
 def coverage():
@@ -140,7 +148,7 @@ class Check:
     run: Callable[[], None]
     push: bool = True          # due on every push
     night: bool = True         # due in the nightly run
-    beside: bool = False       # one process, writes nothing into the clone, measures no time
+    beside: bool = False       # writes nothing into the clone, takes a slot (tools/slots.py) for each piece of its work
 
     @property
     def name(self) -> str:
@@ -153,9 +161,10 @@ CHECKS = [
     Check(rules),
     Check(figures),
     Check(nbdev, night=False),
-    Check(notebooks, night=False),
+    Check(notebooks, night=False, beside=True),
     Check(coverage, push=False),
-    Check(wheel),
+    Check(site, push=False),
+    Check(wheel, beside=True),
     Check(extras, push=False),
     Check(fuzz, night=False, beside=True),
     Check(fuzz_long, push=False, beside=True),
@@ -178,11 +187,12 @@ def verdict(check) -> bool:
 
 
 def apart(check) -> bool:
-    "Run one check in a process of its own, its output shown when it ends; did it pass?"
-    done = subprocess.run([sys.executable, __file__, "--lines", check.name], cwd=ROOT, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    print(done.stdout, end="", flush=True)
-    return done.returncode == 0
+    "Run one check in a process of its own, each line of its output behind its name; did it pass?"
+    p = subprocess.Popen([sys.executable, __file__, "--lines", check.name], cwd=ROOT, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    for line in p.stdout:
+        print(f"{check.name}: {line}", end="", flush=True)
+    return p.wait() == 0
 
 
 def only_touched(base) -> Check:
@@ -201,10 +211,13 @@ def only_touched(base) -> Check:
 
 
 def run(chosen) -> list[bool]:
-    "Which passed: first those that want the machine, then the others, two at a time."
-    passed = [verdict(c) for c in chosen if not c.beside or len(chosen) == 1]
-    with ThreadPoolExecutor(JOBS) as pool:
-        passed += pool.map(apart, [c for c in chosen if c.beside and len(chosen) > 1])
+    "Which passed: first those that want the machine, then the others together, as many pieces at once as there are cores."
+    together = [c for c in chosen if c.beside and len(chosen) > 1]
+    passed = [verdict(c) for c in chosen if c not in together]
+    if together:
+        with tempfile.TemporaryDirectory() as locks, ThreadPoolExecutor(len(together)) as pool:
+            slots.make(locks, JOBS)
+            passed += pool.map(apart, together)
     return passed
 
 

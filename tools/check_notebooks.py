@@ -41,9 +41,20 @@ def several(code):
     return twice | {t.start[0] for t in tokenize.generate_tokens(io.StringIO(code).readline) if t.string == ";" and t.type == tokenize.OP}
 
 
+def only_imports(cell):
+    "Is it a cell of imports and nothing else (the site executes those)?"
+    if cell["cell_type"] != "code":
+        return False
+    try:
+        body = ast.parse(code_of(cell)).body
+    except SyntaxError:
+        return False
+    return bool(body) and all(isinstance(n, (ast.Import, ast.ImportFrom)) for n in body)
+
+
 def size(cells):
-    "(cells, exported lines)"
-    return len(cells), sum(len([x for x in source(c).splitlines() if x.strip()]) for c in cells if exported(c))
+    "(cells but those of imports alone, exported lines)"
+    return sum(not only_imports(c) for c in cells), sum(len([x for x in source(c).splitlines() if x.strip()]) for c in cells if exported(c))
 
 
 def folder_of(module):

@@ -11,6 +11,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
 import texts as made
+from slots import slot
 from rag_quality.data.articles import split_articles
 from rag_quality.claims.citing import find_citations
 from rag_quality.claims import compare
@@ -258,7 +259,7 @@ def main():
     failed = 0
     for name in args.only or TESTS:
         start = time.process_time()
-        e = run(name, args.examples, args.seed)
+        with slot(): e = run(name, args.examples, args.seed)
         failed += e is not None
         print(f"{'FAIL' if e is not None else 'ok  '} {name:15} {args.examples or TESTS[name][2]:6,} examples, {time.process_time()-start:.1f} s of CPU", flush=True)
         if e is not None: told(e)

@@ -21,6 +21,8 @@ import psutil
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
+from slots import slot
+
 ROOT = Path(__file__).resolve().parent.parent
 TIMES = ROOT/"tools/nb_times.json"      # CPU seconds of each notebook, by its path under nbs/
 COSTLY = 0.5                            # seconds from which `--cells` names a cell
@@ -185,6 +187,8 @@ def all_of(args):
     "Run the notebooks, tell of each; 1 where one failed or prints another text."
     kernels = Queue()
     def one(path):
+        with slot(): return timed(path)
+    def timed(path):
         start = time.perf_counter()
         try: kernel = kernels.get_nowait()
         except Empty: kernel = Kernel(args.timeout)

@@ -28,7 +28,7 @@ def told(kind, key):
     seen.append(f"{kind}/{key} {found is not None}")
     return found
 core.cache_load = told
-from rag_quality.knowledge.rewriter import shared_rewriter
+from rag_quality.knowledge.bank import shared_rewriter
 from rag_quality.persona.suggestions import learnt
 learnt(tuple(shared_rewriter().needs))
 print("\\n".join(seen))

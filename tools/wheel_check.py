@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import wheel_input
+from slots import slot
 
 ROOT = Path(__file__).resolve().parent.parent
 MOST_MB = 15             # of the unpacked wheel
@@ -224,7 +225,7 @@ def problems_of(s, rc, said, told, cwd):
 def run_step(report, s, venv, folder, cwd, shared=None):
     "Run one command and tell what came out."
     start = time.perf_counter()
-    rc, said, told, cpu = shared.run(s) if shared else alone(s, venv, folder, cwd)
+    with slot(): rc, said, told, cpu = shared.run(s) if shared else alone(s, venv, folder, cwd)
     problems = problems_of(s, rc, said, told, cwd)
     shown = " ".join(Path(a).name if a.startswith("/") else a for a in s.args)
     more = f"\n       | {said.strip()[-300:]} | {told.strip()[-500:]}" if problems else ""
@@ -448,18 +449,20 @@ def main(argv=None):
         for old in (*folder.glob("work-*"), folder/"input"): shutil.rmtree(old, ignore_errors=True)
         venv, wheel = folder/"venv", next((folder/"dist").glob("*.whl"), None)
         if not (venv/"bin/rag-quality").is_file():
-            sdist, wheel = built(folder)
-            holdings(report, sdist, wheel)
-            subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-            rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", wheel)
+            with slot():
+                sdist, wheel = built(folder)
+                holdings(report, sdist, wheel)
+                subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+                rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", wheel)
             report.row("pip install of the wheel without extras", said[-1000:] if rc else "")
             if rc: return 1
         if args.extras:
             import wheel_extras
             wheel_extras.everything(report, venv, folder, wheel, args.only)
         else:
-            imports(report, venv, folder)
-            loaders(report, venv, folder)
+            with slot():
+                imports(report, venv, folder)
+                loaders(report, venv, folder)
             everything(report, venv, folder, args.only)
     used = os.times()
     print(f"{report.passed} passed, {report.failed} failed ({time.perf_counter() - began:.0f} s, CPU {used.children_user + used.children_system:.0f} s)")

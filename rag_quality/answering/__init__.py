@@ -30,7 +30,7 @@ from ..grading.context import KnowingScorer
 from ..grading.rewrite import knowledge_of
 from ..faithfulness.filter import FilterResult, HallucinationFilter
 from ..korean import content_morphemes
-from ..relevance.words import words_of
+from ..relevance.evidence import words_of
 from ..retrieval import BM25Index
 from ..knowledge.talk import needs_retrieval, own_names
 

@@ -175,7 +175,7 @@ def _explain(systems, query:str, k:int=5) -> dict:
     """Plain values: the reading of a query, what each step did, the examples used, and the ranks of the final passages
     in every system."""
     from rag_quality.knowledge.questions import analyze_query
-    from rag_quality.knowledge.rewriter import shared_rewriter
+    from rag_quality.knowledge.bank import shared_rewriter
     final = systems[-1].search(query, 100)
     shown = final.hits[:k]
     ranks = {}
@@ -251,7 +251,7 @@ def _default_search(collection) -> dict:
     "How the default pipeline turns a query into what is searched: arguments of `tune`."
     from rag_quality.colloquial import ColloquialTransformer
     from rag_quality.korean.formality import detect_formality
-    from rag_quality.retrieval.neighbours import MorphemeNeighbours
+    from rag_quality.retrieval.fusion import MorphemeNeighbours
     near, rewrite = MorphemeNeighbours(collection.passages), ColloquialTransformer()
     return {
         "rewrite": lambda asked: rewrite.transform(asked).transformed_query, "terms_for": lambda asked,

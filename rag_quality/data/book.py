@@ -6,15 +6,15 @@
 __all__ = ['Regulation', 'Book', 'cut_book', 'split_book']
 
 # %% ../../nbs/data/06_book.ipynb #52497777
-import logging, re
+import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from rag_quality.data.articles import (
-    _ADDENDUM, _chapter, _CODE, _HISTORY, _SENTENCE, _annex, _cut, _free, _heading, _inside, _passage, _read_head, bar_tables, front_matter,
-    plain_marks)
+    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _cut, _free, _heading, _inside, _passage, _plain_marks,
+    _read_head)
+from .documents import Document
 from ..core import Passage
 
 # %% ../../nbs/data/06_book.ipynb #69af40a0
@@ -69,8 +69,8 @@ def _lines(document) -> list[_Line]:
         if b.rows or b.text.startswith("| ") and b.text.rstrip().endswith("|"):
             found = _table_lines(b.text, b.place, i)
         else:
-            text = plain_marks(b.text) if document.kind in ("md", "html") else b.text
-            found = [_Line(l.strip(), b.place, l.lstrip().startswith("|"), b.boxed, b.level, i) for l in bar_tables(text).split("\n")]
+            text = _plain_marks(b.text) if document.kind in ("md", "html") else b.text
+            found = [_Line(l.strip(), b.place, l.lstrip().startswith("|"), b.boxed, b.level, i) for l in text.split("\n")]
         found = [l for l in found if l.text]
         if found:
             found[0].first = True
@@ -459,7 +459,7 @@ def _regulation(lines, name, number, entry, code, start, opens, left, odd):
     return Regulation(name, code, part, number, told, office,
                       tuple(replace(p, metadata={**p.metadata, **extra}) for p in passages), start, repealed)
 
-def cut_book(document, code:str|None=None) -> Book:
+def cut_book(document:Document, code:str|None=None) -> Book:
     """The regulations of a document, what is in none of them, and what was odd; `code`: the prefix of ids where the
     document is one regulation (None: the document's name)."""
     lines = _lines(document)
@@ -547,6 +547,6 @@ def _single_book(document, lines, code):
     number = facts.get("number") or (f"제{document.metadata['공포번호']}호" if document.metadata.get("공포번호") else "")
     return Book((Regulation(name, code, "", number, tuple(dates) or _in_force(passages), str(office), passages, start),), tuple(left + gone), tuple(odd + strange))
 
-def split_book(document, code:str|None=None) -> list[Regulation]:
+def split_book(document:Document, code:str|None=None) -> list[Regulation]:
     "The regulations of a document (one regulation: a list of one); `cut_book` also tells what is in none of them."
     return list(cut_book(document, code).regulations)

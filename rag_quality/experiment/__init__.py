@@ -21,7 +21,7 @@ from ..retrieval.fusion import hybrid_of
 from ..korean import KiwiTokenizer, whitespace_tokenizer
 from ..metrics import Comparison, Interval, Scores, compare, evaluate, holm, interval, parse_measures
 from ..morphology import MorphologicalExpander
-from ..retrieval.neighbours import MorphemeNeighbours
+from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import expansion_texts
 from ..retrieval import BM25Index, VectorStore
 from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,

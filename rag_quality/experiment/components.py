@@ -25,11 +25,11 @@ from ..retrieval.fusion import rrf
 from ..grading import CorrectiveRetriever
 from ..grading.context import KnowingScorer
 from ..retrieval.fusion import hybrid_of
-from ..retrieval.neighbours import MorphemeNeighbours
+from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import expansion_texts
 from ..query_expansion.fusion import rerank
 from ..retrieval import BM25Index, VectorStore
-from ..knowledge.rewriter import shared_rewriter
+from ..knowledge.bank import shared_rewriter
 from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
     colloquial_step, expansion_step, hybrid_step, neighbour_step)
 from ..weights import parse_weights

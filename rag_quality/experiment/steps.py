@@ -20,7 +20,7 @@ from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
 from ..korean.formality import detect_formality
 from ..retrieval.fusion import HybridRetriever
 from ..morphology import MorphologicalExpander
-from ..retrieval.neighbours import MorphemeNeighbours
+from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import Texts
 from ..retrieval import BM25Index
 from ..core.wall import Failure, attempt, failure_of

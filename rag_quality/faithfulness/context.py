@@ -21,7 +21,7 @@ from ..claims.reading import Reading, SAID_SO, read, shared_paraphrases
 from ..claims.splitting import find_instructions, split_sentences
 from ..claims.tables import find_tables, tell_row, tell_tables
 from ..core import ConfigError, Passage, nfc
-from ..data.articles import bar_tables
+from ..data.tables import bar_tables
 
 # %% ../../nbs/faithfulness/00_context.ipynb #73563606
 def context_texts(context:Sequence[str|Passage]) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ from functools import lru_cache
 from ..core import LLMError, MissingExtra
 from .scores import _checked_reading
 from ..llm.errors import mask_secrets
-from ..knowledge.rewriter import shared_rewriter
+from ..knowledge.bank import shared_rewriter
 
 # %% ../../nbs/grading/01_rewrite.ipynb #6d846f7d
 MOST_REWRITES, SEARCHED = 2, 6      # SEARCHED: how many of a reading's terms are searched

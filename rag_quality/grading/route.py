@@ -19,7 +19,7 @@ from .context import Grades, grade_documents
 from .rewrite import fenced_turn, grading_prompt
 from .scores import _checked_reading, _logit
 from ..llm.errors import mask_secrets
-from ..relevance.words import title_and_body
+from ..relevance.evidence import title_and_body
 from ..retrieval.fusion import normalize
 
 # %% ../../nbs/grading/03_route.ipynb #e7005152

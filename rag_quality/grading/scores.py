@@ -17,7 +17,7 @@ from ..korean.formality import detect_formality
 from ..korean.particles import with_josa
 from ..relevance import Logistic, RelevanceScorer
 from ..relevance.evidence import ASPECTS, PASSAGE_FEATURES, PassageEvidence, absent_share, passage_evidence
-from ..relevance.words import Words, plain_weights, words_of
+from ..relevance.evidence import Words, plain_weights, words_of
 
 # %% ../../nbs/grading/00_scores.ipynb #0b35fce8
 _MOST_TERMS = 20

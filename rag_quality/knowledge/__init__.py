@@ -17,7 +17,7 @@ from ..core import ConfigError, Passage
 from .bank import CampusEncoder, Lay, Need, load_bank
 from .contextualize import Contextualized, contextualize
 from .questions import QueryAnalysis, analyze_query
-from .rewriter import FormalTerms, QueryRewriter, shared_rewriter
+from .bank import FormalTerms, QueryRewriter, shared_rewriter
 from .synonyms import Synonyms, term_bag, weigh
 from .talk import needs_retrieval
 from ..retrieval import BM25Index, VectorStore, top_hits

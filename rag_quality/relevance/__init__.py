@@ -15,7 +15,7 @@ from ..core import ConfigError, Passage, load_config, nfc
 from ..korean.formality import detect_formality
 from .evidence import (ASPECTS, CONTEXT_FEATURES, PASSAGE_FEATURES, PassageEvidence, absent_share,
     context_evidence, passage_evidence)
-from .words import CollectionWords, Words, plain_weights, title_and_body, words_of
+from .evidence import CollectionWords, Words, plain_weights, title_and_body, words_of
 
 # %% ../../nbs/09_relevance.ipynb #2e003ec5
 @dataclass(frozen=True, slots=True)
