@@ -110,13 +110,13 @@ def _entries(lines):
     part, office, index, main = {}, "", False, True
     runs, run = [], []
     for i, l in enumerate(lines):
-        found = list(_toc_items(l.text)) if not l.text.startswith("|") else []
-        if found:
-            run.append((i, found))
+        found = list(_toc_items(l.text))
+        if found or run and _is_rule(l.text):
+            run.append((i, found or None))
         elif _TOC_HEAD.match(l.text) or _INDEX.match(l.text) or _PART.match(l.text) and (run or i < len(lines) // 3):
             run.append((i, None))
         elif run and len(l.text) < 30 and not _SENTENCE.search(l.text) and any(
-                not lines[k].text.startswith("|") and list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 4, len(lines)))):
+                list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 4, len(lines)))):
             run.append((i, None))           # a department's name in an index
         else:
             if run:
@@ -176,6 +176,12 @@ def _toc_items(text):
     "(name, number) pairs that a line of a table of contents has (an index may have two columns)."
     if len(text) > 200 or _SENTENCE.search(text):
         return
+    if text.startswith("|"):
+        # tabs may have made a table of it
+        cells = [c for c in _bar_cells(text) if c]
+        if len(cells) % 2 or len(cells) > 4 or not all(re.fullmatch(r"\d{1,3}(?:[-–—―]\d{1,3}){1,3}", c) for c in cells[1::2]):
+            return
+        text = "\t\t".join(f"{a}\t{b}" for a, b in zip(cells[::2], cells[1::2]))
     for piece in re.split(r"\t{2,}(?=\D)", text):
         if (m := _TOC_ENTRY.match(piece.strip())) and ("-" in m["code"] or _NAME_END.search(_REPEALED.sub("", m["name"]).strip())) \
                 and not _heading(_read_head(m["name"]), (-9, 0), ()) and not _chapter(m["name"]):
