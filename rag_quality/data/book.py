@@ -6,15 +6,15 @@
 __all__ = ['Regulation', 'Book', 'cut_book', 'split_book']
 
 # %% ../../nbs/data/06_book.ipynb #52497777
-import logging, re
+import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from rag_quality.data.articles import (
-    _ADDENDUM, _chapter, _CODE, _HISTORY, _SENTENCE, _annex, _cut, _free, _heading, _inside, _passage, _read_head, bar_tables, front_matter,
-    plain_marks)
+    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _blocks, _chapter, _cut, _free, _heading, _inside, _passage, _plain_marks,
+    _read_head)
+from .documents import Document
 from ..core import Passage
 
 # %% ../../nbs/data/06_book.ipynb #69af40a0
@@ -69,8 +69,8 @@ def _lines(document) -> list[_Line]:
         if b.rows or b.text.startswith("| ") and b.text.rstrip().endswith("|"):
             found = _table_lines(b.text, b.place, i)
         else:
-            text = plain_marks(b.text) if document.kind in ("md", "html") else b.text
-            found = [_Line(l.strip(), b.place, l.lstrip().startswith("|"), b.boxed, b.level, i) for l in bar_tables(text).split("\n")]
+            text = _plain_marks(b.text) if document.kind in ("md", "html") else b.text
+            found = [_Line(l.strip(), b.place, l.lstrip().startswith("|"), b.boxed, b.level, i) for l in text.split("\n")]
         found = [l for l in found if l.text]
         if found:
             found[0].first = True
@@ -79,7 +79,7 @@ def _lines(document) -> list[_Line]:
 
 # %% ../../nbs/data/06_book.ipynb #d0c8d8f3
 _KIND = (
-    r"(?:규정|규칙|학칙|세칙|지침|내규|요령|정관|조례|법률|법|시행령|령|헌장|기준|강령|회칙|규약|규준|약관|편람|준칙|요강|규범|방침|매뉴얼|절차서|특례|협약|훈령|예규|고시)"
+    r"(?:규정|규칙|학칙|세칙|지침|내규|요령|정관|조례|법률|법|시행령|령|헌장|기준|강령|회칙|규약|규준|약관|편람|수칙|준칙|관리계획|요강|규범|방침|매뉴얼|절차서|특례|협약|훈령|예규|고시)"
 )
 _NAME_END = re.compile(rf"{_KIND}(?:\s*\(안\)|\s*[(（<〈【\[［][^()（）<>【】]{{1,40}}[)）>〉】\]］])?$")
 _TOC_ENTRY = re.compile(
@@ -110,13 +110,13 @@ def _entries(lines):
     part, office, index, main = {}, "", False, True
     runs, run = [], []
     for i, l in enumerate(lines):
-        found = list(_toc_items(l.text)) if not l.text.startswith("|") else []
-        if found:
-            run.append((i, found))
+        found = list(_toc_items(l.text))
+        if found or run and _is_rule(l.text):
+            run.append((i, found or None))
         elif _TOC_HEAD.match(l.text) or _INDEX.match(l.text) or _PART.match(l.text) and (run or i < len(lines) // 3):
             run.append((i, None))
         elif run and len(l.text) < 30 and not _SENTENCE.search(l.text) and any(
-                not lines[k].text.startswith("|") and list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 4, len(lines)))):
+                list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 4, len(lines)))):
             run.append((i, None))           # a department's name in an index
         else:
             if run:
@@ -128,7 +128,7 @@ def _entries(lines):
         items = sum(f is not None for _, f in run)
         # the lines of a real table of contents: many, or names that the book's own table has told
         known = sum(any(_squash(_REPEALED.sub("", n)) in seen for n, _ in f) for _, f in run if f)
-        if items < 5 and not (known and known >= items - 1):
+        if items < (2 if run[0][1] is None and _TOC_HEAD.match(lines[run[0][0]].text) else 5) and not (known and known >= items - 1):
             continue
         while run and run[-1][1] is None and not (_PART.match(lines[run[-1][0]].text) or _TOC_HEAD.match(lines[run[-1][0]].text)):
             run.pop()
@@ -176,8 +176,14 @@ def _toc_items(text):
     "(name, number) pairs that a line of a table of contents has (an index may have two columns)."
     if len(text) > 200 or _SENTENCE.search(text):
         return
+    if text.startswith("|"):
+        # tabs may have made a table of it
+        cells = [c for c in _bar_cells(text) if c]
+        if len(cells) % 2 or len(cells) > 4 or not all(re.fullmatch(r"\d{1,3}(?:[-–—―]\d{1,3}){1,3}", c) for c in cells[1::2]):
+            return
+        text = "\t\t".join(f"{a}\t{b}" for a, b in zip(cells[::2], cells[1::2]))
     for piece in re.split(r"\t{2,}(?=\D)", text):
-        if (m := _TOC_ENTRY.match(piece.strip())) and ("-" in m["code"] or _NAME_END.search(_REPEALED.sub("", m["name"]).strip())) \
+        if (m := _TOC_ENTRY.match(piece.strip())) and ("-" in m["code"] or re.search(r"[·.…‥․⋯]{4}", piece) or _NAME_END.search(_REPEALED.sub("", m["name"]).strip())) \
                 and not _heading(_read_head(m["name"]), (-9, 0), ()) and not _chapter(m["name"]):
             yield m["name"].strip(), m["code"]
 
@@ -351,6 +357,9 @@ def _tell(lines, dates, facts):
             facts.setdefault("office", m["office"].strip())
         if m := re.search(r"제\s?(\d{1,6}(?:-\d{1,4})?)\s?호(?!\s*서식)", text):
             facts.setdefault("number", f"제{m[1]}호")
+        for m in reversed(list(re.finditer(r"(\d{4}\s?\.\s?\d{1,2}\s?\.\s?\d{1,2})\s?\.?\s?,\s*((?:전부|일부|타법)?\s?(?:개정|제정|폐지))", text))):
+            dates.append((re.sub(r"\s", "", m[2]), _iso(m[1])))     # '[조례 제1234호, 2024. 2. 1., 일부개정]'
+            text = text[:m.start()] + text[m.end():]
         last = None
         for m in re.finditer(r"(제정|전부\s?개정|전면\s?개정|일부\s?개정|개정|시행|공포|폐지|명칭\s?변경)|(\d{4}\s?[.년/-]\s?\d{1,2}\s?[.월/-]\s?\d{1,2})", text):
             if m[1]:
@@ -459,7 +468,7 @@ def _regulation(lines, name, number, entry, code, start, opens, left, odd):
     return Regulation(name, code, part, number, told, office,
                       tuple(replace(p, metadata={**p.metadata, **extra}) for p in passages), start, repealed)
 
-def cut_book(document, code:str|None=None) -> Book:
+def cut_book(document:Document, code:str|None=None) -> Book:
     """The regulations of a document, what is in none of them, and what was odd; `code`: the prefix of ids where the
     document is one regulation (None: the document's name)."""
     lines = _lines(document)
@@ -473,7 +482,8 @@ def cut_book(document, code:str|None=None) -> Book:
     found = _titles(lines, entries, used)
     homes, missing = _codes(found, entries)
     before = [l for i, l in enumerate(lines[:found[0][0]] if found else lines) if i not in used]
-    if not found or len(found) == 1 and _has_articles(before):
+    # a file of text that is one regulation is read as `split_articles` reads it
+    if not found or len(found) == 1 and (_has_articles(before) or found[0][0] == 0 and document.kind in _TEXTS):
         return _single_book(document, lines, code or document.name)
     odd = []
     for e in missing:
@@ -488,6 +498,16 @@ def cut_book(document, code:str|None=None) -> Book:
     else:
         left += [("표지", l.place, l.text) for l in before]
     part = {}
+    def part_of(line):
+        if m := _PART.match(line.text.strip("| ")):
+            if m[2] in "편부권집":
+                part.clear()
+            part[m[2]] = f"제{m[1]}{m[2]} {_SPACE.sub(' ', m[3])}".strip()
+    above = found[0][0]
+    while above and (above - 1 in used or _PART.match(lines[above - 1].text)):
+        above -= 1
+    for l in lines[above:found[0][0]]:
+        part_of(l)
     bounds = [f[0] for f in found] + [len(lines)]
     left += [("차례", lines[i].place, lines[i].text) for i in sorted(used)]
     alone = len(found) == 1 and not out
@@ -509,11 +529,21 @@ def cut_book(document, code:str|None=None) -> Book:
         body = [lines[i] for i in range(at + 1, tail) if i not in used]
         out.append(_regulation(body, name, number, entry, own, lines[at].place, opens, left, odd))
         for i in range(tail, end):
-            if m := _PART.match(lines[i].text.strip("| ")):
-                part = part if m[2] not in "편부권집" else {}
-                part[m[2]] = f"제{m[1]}{m[2]} {_SPACE.sub(' ', m[3])}".strip()
+            part_of(lines[i])
         left += [("편", lines[i].place, lines[i].text) for i in parts_after]
     return Book(tuple(out), tuple(left), tuple(odd))
+
+_TEXTS = ("txt", "md")
+
+def _as_text(document):
+    "The text of a text file again: blank lines where the numbers of lines leave room."
+    out, after = [], 0
+    for b in document.blocks:
+        at = int(m[1]) if (m := re.match(r"(\d+)째 줄", b.place)) else after
+        out += [""] * (at > after and after > 0)
+        out.append("#" * b.level + " " * (b.level > 0) + b.text)
+        after = at + b.text.count("\n") + 1
+    return "\n".join(out)
 
 def _single_book(document, lines, code):
     "A document that is one regulation, or none."
@@ -521,9 +551,12 @@ def _single_book(document, lines, code):
     left, odd = [], []
     if not _has_articles(lines):
         odd.append(("조 없음", "", "'제N조'로 시작하는 줄이 없습니다: 제목과 표에서 나눕니다"))
-        passages = [
-            Passage(f"{code}#{i}", "\n".join(texts), title or document.name, {"code": code, "place": place})
-            for i, (title, texts, place) in enumerate(_sections(lines), 1)]
+        if document.kind in _TEXTS:
+            passages = _blocks(_as_text(document), code, told)
+        else:
+            passages = [
+                Passage(f"{code}#{i}", "\n".join(texts), title or document.name, {"code": code, "place": place})
+                for i, (title, texts, place) in enumerate(_sections(lines), 1)]
         return Book((Regulation(told or document.name, code, passages=tuple(passages), start=lines[0].place if lines else ""),) if passages else (), (), tuple(odd))
     name, whole = told or code, False
     start = lines[0].place
@@ -548,6 +581,6 @@ def _single_book(document, lines, code):
     number = facts.get("number") or (f"제{document.metadata['공포번호']}호" if document.metadata.get("공포번호") else "")
     return Book((Regulation(name, code, "", number, tuple(dates) or _in_force(passages), str(office), passages, start),), tuple(left + gone), tuple(odd + strange))
 
-def split_book(document, code:str|None=None) -> list[Regulation]:
+def split_book(document:Document, code:str|None=None) -> list[Regulation]:
     "The regulations of a document (one regulation: a list of one); `cut_book` also tells what is in none of them."
     return list(cut_book(document, code).regulations)
