@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 from ..core import Passage
 
-# %% ../../nbs/data/08_editions.ipynb #b55793de
+# %% ../../nbs/data/08_editions.ipynb #c4d04674
 _NOTE = re.compile(
     r"[<〈(（\[［]\s*(?:(?:본|이)\s?[조항호]|제\s?\d+\s?[조항호])?\s*(?:전문|일부|전부|타법)?\s*(?:제정|개정|신설|삭제|이동|종전|시행)[^<>〈〉()（）\[\]［］]{0,60}\d{4}[^<>〈〉()（）\[\]［］]{0,60}[>〉)）\]］]")
 
 def _plain(text:str) -> str:
-    "What is compared of a text: without white space, table rules and marks of amendment."
-    return re.sub(r"\s+|\|\s*(?:-+\s*\|\s*)+", "", _NOTE.sub("", text))
+    "What is compared of a text: without white space, table rules, characters that only a font knows, and marks of amendment."
+    return re.sub(r"\s+|\|\s*(?:-+\s*\|\s*)+|[\ue000-\uf8ff\U000f0000-\U0010ffff]", "", _NOTE.sub("", text))
 
 def _grams(text:str, n:int=3) -> Counter:
     "Its runs of three characters."
@@ -154,7 +154,7 @@ class Editions:
             "regulations_deleted": list(self.deleted), "regulations_renamed": [list(r) for r in self.renamed],
             "counts": self.counts, "changes": [c.to_dict() for c in self.changes if c.kind != "same"]}
 
-# %% ../../nbs/data/08_editions.ipynb #0c81b23e
+# %% ../../nbs/data/08_editions.ipynb #614d5e07
 def _regulation(p:Passage) -> str:
     return p.metadata.get("regulation") or p.metadata.get("code") or re.sub(r"[:#][^:#]*$", "", p.doc_id)
 
@@ -171,9 +171,12 @@ def _named(name:str) -> str:
 class _Side:
     "One edition, with what is needed to compare it."
     def __init__(self, passages:Iterable[Passage]):
-        self.books = defaultdict(list)
+        passages, self.books, codes = list(passages), defaultdict(list), defaultdict(set)
         for p in passages:
-            self.books[_regulation(p)].append(p)
+            codes[_regulation(p)].add(p.metadata.get("code", ""))
+        for p in passages:        # two regulations of one name are told apart by their codes
+            name = _regulation(p)
+            self.books[name if len(codes[name]) == 1 else f"{name} [{p.metadata.get('code', '')}]"].append(p)
         self.plain = {p.doc_id: _plain(p.text) for ps in self.books.values() for p in ps}
         self._grams = {}
     def grams(self, p:Passage) -> Counter:

@@ -15,12 +15,12 @@ from ..data.editions import KINDS, Change, Edit, Editions, _place
 from ..data.imports import FINDINGS, Finding, Imported
 from ..data.stale import STATES, Effect
 
-# %% ../../nbs/report/04_documents.ipynb #d5522d5e
+# %% ../../nbs/report/04_documents.ipynb #7d34fea0
 _MORE = """
 .kpis{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.2rem,1fr));gap:.7rem;margin:1rem 0}
 .kpi{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:.7rem .9rem}.kpi b{display:block;font-size:1.45rem;line-height:1.3}.kpi span{color:var(--soft);font-size:.86rem}
 main{max-width:1000px}h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2rem 0 .6rem}.card{margin:.7rem 0}.card h3{font-size:1rem;display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}
-.card>details>summary{font-weight:600;display:block}.todo{color:var(--soft);margin:.35rem 0 .5rem}.list li{border-top:1px solid var(--line);padding:.45rem 0}.list .at{color:var(--faint);font-size:.85rem;display:block}
+.card>details>summary{font-weight:600;display:block}.advice{color:var(--soft);margin:.35rem 0 .5rem}.list li{border-top:1px solid var(--line);padding:.45rem 0}.list .at{color:var(--faint);font-size:.85rem;display:block}
 .bar{display:flex;height:.8rem;border-radius:99px;overflow:hidden;background:var(--sunk);margin:.5rem 0}.bar i{display:block}.bar .in{background:var(--ok)}.bar .told{background:var(--mid)}.bar .out{background:var(--bad);min-width:2px}
 .error{background:var(--badbg);color:var(--bad)}.warning{background:var(--partbg);color:var(--part)}.note{background:var(--nonebg);color:var(--none)}.good{background:var(--okbg);color:var(--ok)}
 table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}td.n,th.n{text-align:right;white-space:nowrap}.scroll{overflow-x:auto}
@@ -46,7 +46,7 @@ def _kpis(pairs:Iterable[tuple[str, object]]) -> str:
 def _rest(n:int, shown:int) -> str:
     return f"<li class=\"faint\">… 그 밖에 {n - shown:,}건은 JSON에 있습니다.</li>" if n > shown else ""
 
-# %% ../../nbs/report/04_documents.ipynb #136560d0
+# %% ../../nbs/report/04_documents.ipynb #3f22e0ef
 def _coverage_bar(c:Coverage) -> str:
     "How much of the files is in a passage, as a bar and a sentence."
     if not c.total:
@@ -62,7 +62,7 @@ def _finding_card(kind:str, found:Sequence[Finding]) -> str:
     severity, what, advice = FINDINGS[kind]
     items = "".join(
         f"<li><span class=\"at\">{_esc(', '.join(p for p in (f.file, f.place) if p))}</span>{_esc(f.text)}</li>" for f in found[:_MOST])
-    todo = f"<p class=\"todo\">{_esc(advice)}.</p>" if advice else ""
+    todo = f"<p class=\"advice\">{_esc(advice)}.</p>" if advice else ""
     return (
         f"<section class=\"card\"><details{' open' if severity == 'error' or len(found) <= 3 else ''}><summary><span class=\"badge {severity}\">{_WORDS[severity]}</span>"
         f" {_esc(what)} <span class=\"faint\">{len(found):,}건</span></summary>{todo}<ul class=\"list\">{items}{_rest(len(found), _MOST)}</ul></details></section>")
@@ -93,15 +93,22 @@ def import_html(found:Imported, *, title:str|None=None) -> str:
     head = _kpis([
         ("파일", n["files"]), *([("읽지 못한 파일", n["unread"])] if n["unread"] else []), ("규정", n["regulations"]), ("조", n["articles"]),
         ("부칙", n["addenda"]), ("별표·별지", n["annexes"]), *([("조 없는 글", n["sections"])] if n["sections"] else []), ("표", n["tables"]),
-        *([("빠진 글자 없음", f"{found.coverage.share:.2%}")] if found.coverage.share is not None else [])])
+        *([("빠지지 않은 글자", f"{found.coverage.share:.2%}")] if found.coverage.share is not None else [])])
     look = f"<h2>볼 것</h2>{said}" if said else "<h2>볼 것</h2><p class=\"card\"><span class=\"badge good\">없음</span> 이상한 곳을 찾지 못했습니다.</p>"
     return _page(title or f"들여오기: {found.name}", head + _coverage_bar(found.coverage) + look + _files_table(found) + _regulations_table(found))
 
-# %% ../../nbs/report/04_documents.ipynb #ad5491ab
+# %% ../../nbs/report/04_documents.ipynb #4640b8a7
 def _marked(e:Edit) -> str:
     "An edited 항 with its words struck out and inserted."
-    tag = {"=": "{}", "-": "<del>{}</del>", "+": "<ins>{}</ins>"}
-    return f"<div class=\"edit\">{' '.join(tag[op].format(_esc(w)) for op, w in e.words)}</div>"
+    tag, last = {"=": "{}", "-": "<del>{}</del>", "+": "<ins>{}</ins>"}, len(e.words) - 1
+    words = [_near(w, i > 0, i < last) if op == "=" else w for i, (op, w) in enumerate(e.words)]
+    return f"<div class=\"edit\">{' '.join(tag[op].format(_esc(w)) for (op, _), w in zip(e.words, words))}</div>"
+
+def _near(text:str, before:bool, after:bool, size:int=80) -> str:
+    "What stayed the same, near what has changed `before` and `after` it."
+    if len(text) <= 2 * size:
+        return text
+    return (text[:size] if before else "") + " … " + (text[-size:] if after else "")
 
 def _change_item(c:Change) -> str:
     title = f" <del>{_esc(c.title[0])}</del> <ins>{_esc(c.title[1])}</ins>" if c.title else ""
