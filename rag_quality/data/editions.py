@@ -13,13 +13,14 @@ from dataclasses import dataclass
 
 from ..core import Passage
 
-# %% ../../nbs/data/08_editions.ipynb #c4d04674
+# %% ../../nbs/data/08_editions.ipynb #e951e697
 _NOTE = re.compile(
     r"[<〈(（\[［]\s*(?:(?:본|이)\s?[조항호]|제\s?\d+\s?[조항호])?\s*(?:전문|일부|전부|타법)?\s*(?:제정|개정|신설|삭제|이동|종전|시행)[^<>〈〉()（）\[\]［］]{0,60}\d{4}[^<>〈〉()（）\[\]［］]{0,60}[>〉)）\]］]")
+_BREAK = re.compile(r" / (?:[-*·] )?")        # a new line within a cell of a table
 
 def _plain(text:str) -> str:
     "What is compared of a text: without white space, table rules, characters that only a font knows, and marks of amendment."
-    return re.sub(r"\s+|\|\s*(?:-+\s*\|\s*)+|[\ue000-\uf8ff\U000f0000-\U0010ffff]", "", _NOTE.sub("", text))
+    return re.sub(r"\s+|\|\s*(?:-+\s*\|\s*)+|[\ue000-\uf8ff\U000f0000-\U0010ffff]", "", _BREAK.sub("", _NOTE.sub("", text)))
 
 def _grams(text:str, n:int=3) -> Counter:
     "Its runs of three characters."
@@ -35,7 +36,7 @@ def _alike(a:Counter, b:Counter) -> float:
     "Dice's coefficient of two texts' runs: 1 for the same text."
     return 2 * _overlap(a, b) / max(1, a.total() + b.total())
 
-# %% ../../nbs/data/08_editions.ipynb #5f63fa10
+# %% ../../nbs/data/08_editions.ipynb #c0578784
 _UNIT = re.compile(r"^(?=[①-⑳㉑-㉟])", re.M)
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ def _edits(old:str, new:str) -> tuple[Edit, ...]:
             else:
                 out.append(Edit(_label(b[y]), "", b[y], (("+", b[y]),)))
         out += gone
-    return tuple(out)
+    stood, stands = {_plain(e.old) for e in out if not e.new}, {_plain(e.new) for e in out if not e.old}
+    return tuple(e for e in out if not (e.old == "" and _plain(e.new) in stood or e.new == "" and _plain(e.old) in stands))
 
 # %% ../../nbs/data/08_editions.ipynb #f7148334
 KINDS = {
@@ -154,7 +156,7 @@ class Editions:
             "regulations_deleted": list(self.deleted), "regulations_renamed": [list(r) for r in self.renamed],
             "counts": self.counts, "changes": [c.to_dict() for c in self.changes if c.kind != "same"]}
 
-# %% ../../nbs/data/08_editions.ipynb #614d5e07
+# %% ../../nbs/data/08_editions.ipynb #201875ed
 def _regulation(p:Passage) -> str:
     return p.metadata.get("regulation") or p.metadata.get("code") or re.sub(r"[:#][^:#]*$", "", p.doc_id)
 
@@ -167,6 +169,10 @@ def _gone(p:Passage) -> bool:
 
 def _named(name:str) -> str:
     return re.sub(r"[\s·ㆍ_-]", "", name)
+
+def _uncoded(name:str) -> str:
+    "The name of a regulation that had to be told apart by its code."
+    return _named(re.sub(r" \[[^\[\]]*\]$", "", name))
 
 class _Side:
     "One edition, with what is needed to compare it."
@@ -252,7 +258,7 @@ def _within(part:Counter, whole:Counter) -> float:
     "The share of a text's runs that stand in another."
     return _overlap(part, whole) / max(1, part.total())
 
-# %% ../../nbs/data/08_editions.ipynb #f31b1944
+# %% ../../nbs/data/08_editions.ipynb #9f999055
 def _change(old:_Side, new:_Side, x:Passage, y:Passage, book:bool) -> Change:
     "What became of an article whose other half is known; `book`: its regulation has another name."
     titles = tuple(p.metadata.get("article_title", "") for p in (x, y))
@@ -273,7 +279,7 @@ def diff_editions(old,      # a `Collection` (or passages): the edition before
     changes, lost, come = [], [], []
     for o, n in books.items():
         pairs = _pairs(a, b, a.books[o], b.books[n])
-        changes += [_change(a, b, x, y, _named(o) != _named(n)) for x, y in pairs]
+        changes += [_change(a, b, x, y, _uncoded(o) != _uncoded(n)) for x, y in pairs]
         known = {x.doc_id for x, _ in pairs}, {y.doc_id for _, y in pairs}
         lost += [p for p in a.books[o] if p.doc_id not in known[0]]
         come += [p for p in b.books[n] if p.doc_id not in known[1]]
@@ -285,7 +291,7 @@ def diff_editions(old,      # a `Collection` (or passages): the edition before
     was = {p.doc_id: i for i, p in enumerate(q for ps in a.books.values() for q in ps)}
     changes.sort(key=lambda c: order[c.new.doc_id] if c.new else was[c.old.doc_id])
     return Editions(
-        tuple(changes), tuple((o, n) for o, n in books.items() if _named(o) != _named(n)),
+        tuple(changes), tuple((o, n) for o, n in books.items() if _uncoded(o) != _uncoded(n)),
         tuple(n for n in b.books if n not in books.values()), tuple(o for o in a.books if o not in books),
         (len(a.books), len(b.books)))
 
