@@ -332,7 +332,7 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 if h and state in ("별표", "붙임") and h[:2] <= last:
                     h = None
             now = h[:2] if h else last
-            if len(l) > 20 and (at := _inside(head if len(head) == len(l) else l, now, closed, len(parts) > 1 or h)):
+            if len(l) > 20 and (at := _inside(head if len(head) == len(l) else l, now, closed or _ADDENDUM.match(head) is not None, len(parts) > 1 or h)):
                 l, rest = l[:at].rstrip(), l[at:]
                 head = _read_head(l)
                 if h:
@@ -343,9 +343,11 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
             elif m := _ADDENDUM.match(head):
                 label = "부칙 " + re.sub(r"^\W(.*)\W$", r"\1", m["label"].strip()).strip()
                 state, closed = "부칙", True
+                left.append(("머리", place, l[:len(l) - len(m["body"] or "")].strip()))
                 begin(label.strip(), (m["of"] or m["more"] or "").strip(), m["body"], place)
             elif (len(parts) > 1 or started) and (a := _annex(head)):
                 state = "별표"
+                left.append(("머리", place, l))
                 begin(*a, place)
             elif closed:
                 parts[-1].lines.append(l)
