@@ -9,325 +9,25 @@ __all__ = ['Regulation', 'Book', 'cut_book', 'split_book']
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 
-from rag_quality.data.articles import (
-    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _blocks, _chapter, _cut, _free, _heading, _inside, _passage, _plain_marks,
-    _read_head)
-from .documents import Document
 from ..core import Passage
-
-# %% ../../nbs/data/06_book.ipynb #d3f03651
-@dataclass(slots=True)
-class _Line:
-    "A line of a document: a paragraph's line or a table's row."
-    text: str
-    place: str
-    table: bool = False
-    boxed: bool = False
-    level: int = 0
-    block: int = 0
-    first: bool = False       # of its block
-
-def _single(cells):
-    "What a row says where it has one text only (a spanned cell is repeated in each cell it covers)."
-    said = list(dict.fromkeys(c.strip() for c in cells if c.strip()))
-    return said[0] if len(said) == 1 else ""
-
-def _bar_cells(line):
-    return [c.strip() for c in line.strip().strip("|").split("|")]
-
-def _is_rule(line):
-    return re.fullmatch(r"\|[\s|:-]+\|?", line) is not None
-
-def _table_lines(text, place, block):
-    """The lines of a table; a heading row that is an annex's head ('| [별표 2] |' alone in its row) becomes a line of its
-    own, and the single cell below it, its title, too."""
-    rows = [r for r in text.split("\n") if r.strip()]
-    out = []
-    while rows:
-        head = _single(_bar_cells(rows[0])) if rows[0].startswith("|") else ""
-        if not head or not (_annex(_read_head(_first_line(head))) or out and len(head) < 60 and len(rows) > 1):
-            break
-        out.extend(_Line(part.strip(), place, False, True, 0, block) for part in re.split(r"\s*<br\s*/?>\s*|\s+/\s+", head, maxsplit=1))
-        rows = [r for k, r in enumerate(rows[1:]) if k or not _is_rule(r)]
-        if len(out) > 2:
-            break
-    if rows and out and not any(map(_is_rule, rows[:2])) and rows[0].startswith("|"):
-        rows.insert(1, "|" + " --- |" * len(_bar_cells(rows[0])))
-    return out + [_Line(r.strip(), place, True, False, 0, block) for r in rows]
-
-def _first_line(cell):
-    return re.split(r"\s*<br\s*/?>\s*|\s+/\s+", cell, maxsplit=1)[0]
-
-def _lines(document) -> list[_Line]:
-    "The document's lines in order, none empty; Markdown's marks left out."
-    out = []
-    for i, b in enumerate(document.blocks):
-        if b.rows or b.text.startswith("| ") and b.text.rstrip().endswith("|"):
-            found = _table_lines(b.text, b.place, i)
-        else:
-            text = _plain_marks(b.text) if document.kind in ("md", "html") else b.text
-            found = [_Line(l.strip(), b.place, l.lstrip().startswith("|"), b.boxed, b.level, i) for l in text.split("\n")]
-        found = [l for l in found if l.text]
-        if found:
-            found[0].first = True
-        out += found
-    return out
-
-# %% ../../nbs/data/06_book.ipynb #8e4d35f8
-_KIND = (
-    r"(?:규정|규칙|학칙|세칙|지침|내규|요령|정관|조례|법률|법|시행령|령|헌장|기준|강령|회칙|규약|규준|약관|편람|수칙|준칙|관리계획|요강|규범|방침|매뉴얼|절차서|특례|협약|훈령|예규|고시)"
-)
-_NAME_END = re.compile(rf"{_KIND}(?:\s*\(안\)|\s*[(（<〈【\[［][^()（）<>【】]{{1,40}}[)）>〉】\]］])?$")
-_TOC_ENTRY = re.compile(
-    r"^(?P<name>[^\t|]{2,80}?)(?:\s*[·.…‥․⋯]{2,}\s*|\s*\t[\t ]*|\s{2,}|\s+(?=\d{1,3}-))(?P<code>\d{1,3}(?:[-–—―]\d{1,3}){1,3}(?:[～~]\d+)?|\d{1,4})\s*$"
-)
-_TOC_HEAD = re.compile(r"\W*(?:목\s*차|차\s*례|총\s*목\s*차|규정\s*목록|규정집\s*목차|찾\s*아\s*보\s*기|색\s*인)\W*$")
-_INDEX = re.compile(r"\W*(?:찾\s*아\s*보\s*기|색\s*인|가나다\s*순|(?:소관|담당)?\s*부서별)\W*$")
-_PART = re.compile(r"[#*\s|]*제\s*(\d+)\s*(편|장|부|권|집|절)[\s|.:]*(.{0,40}?)[\s|]*$")
-_REPEALED = re.compile(r"\s*[【\[<(（〈]\s*폐\s*지[^】\])）>〉]*[】\])）>〉]\s*")
-
-def _squash(name):
-    return re.sub(r"[\W_ㆍᆞ]", "", name).casefold()
-
-def _spaced(name):
-    "A part's name with single spaces; letters set apart ('학  칙', '행 정') joined."
-    words = name.split()
-    return ("" if all(len(w) == 1 for w in words) else " ").join(words)
-
-@dataclass(slots=True)
-class _Entry:
-    "A regulation as a table of contents names it."
-    name: str
-    code: str
-    part: str
-    repealed: bool
-    office: str = ""
-    also: tuple[str, ...] = ()        # other names of the same number
-
-def _entries(lines):
-    """The table of contents of a book: its entries in order, and the numbers of the lines that a table of contents (the
-    book's, a part's, the index) takes."""
-    entries, used, seen, numbered = [], set(), {}, {}
-    part, office, index, main = {}, "", False, True
-    runs, run = [], []
-    for i, l in enumerate(lines):
-        found = list(_toc_items(l.text))
-        if found or run and _is_rule(l.text):
-            run.append((i, found or None))
-        elif _TOC_HEAD.match(l.text) or _INDEX.match(l.text) or _PART.match(l.text) and (run or i < len(lines) // 3):
-            run.append((i, None))
-        elif run and len(l.text) < 30 and not _SENTENCE.search(l.text) and any(
-                list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 4, len(lines)))):
-            run.append((i, None))           # a department's name in an index
-        else:
-            if run:
-                runs.append(run)
-            run = []
-    if run:
-        runs.append(run)
-    for run in runs:
-        items = sum(f is not None for _, f in run)
-        # the lines of a real table of contents: many, or names that the book's own table has told
-        known = sum(any(_squash(_REPEALED.sub("", n)) in seen for n, _ in f) for _, f in run if f)
-        if items < (2 if run[0][1] is None and _TOC_HEAD.match(lines[run[0][0]].text) else 5) and not (known and known >= items - 1):
-            continue
-        while run and run[-1][1] is None and not (_PART.match(lines[run[-1][0]].text) or _TOC_HEAD.match(lines[run[-1][0]].text)):
-            run.pop()
-        for i, found in run:
-            used.add(i)
-            text = lines[i].text
-            if found is None:
-                if _INDEX.match(text):
-                    index, office, main = True, "", False
-                elif m := _PART.match(text):
-                    index = False
-                    if m[2] in "편부권집":
-                        part = {"편": f"제{m[1]}{m[2]} {_spaced(m[3])}".strip()}
-                    else:
-                        part[m[2]] = f"제{m[1]}{m[2]} {_spaced(m[3])}".strip()
-                elif index and not text.startswith("|"):
-                    office = text
-                continue
-            for name, number in found:
-                repealed = _REPEALED.search(name) is not None
-                name = _REPEALED.sub("", name).strip()
-                key = _squash(name)
-                number = re.sub(r"[–—―]", "-", number)
-                if "-" in number and number in numbered:
-                    # the same regulation under another name: a part's own table writes it otherwise
-                    if numbered[number] not in seen.setdefault(key, []):
-                        seen[key].append(numbered[number])
-                        numbered[number].also += (name,)
-                same = [e for e in seen.get(key, ()) if e.code == number or "-" not in number or not main]
-                if same:
-                    if index and office:
-                        for e in same:
-                            if e.code == number or len(same) == 1:
-                                e.office = e.office or office
-                    continue
-                e = _Entry(name, number if "-" in number else "", " ".join(part.values()), repealed)
-                seen.setdefault(key, []).append(e)
-                entries.append(e)
-                if e.code:
-                    numbered[e.code] = e
-        main = False            # the first table is the book's; the later ones may mistype a number
-    return entries, used
-
-def _toc_items(text):
-    "(name, number) pairs that a line of a table of contents has (an index may have two columns)."
-    if len(text) > 200 or _SENTENCE.search(text):
-        return
-    if text.startswith("|"):
-        # tabs may have made a table of it
-        cells = [c for c in _bar_cells(text) if c]
-        if len(cells) % 2 or len(cells) > 4 or not all(re.fullmatch(r"\d{1,3}(?:[-–—―]\d{1,3}){1,3}", c) for c in cells[1::2]):
-            return
-        text = "\t\t".join(f"{a}\t{b}" for a, b in zip(cells[::2], cells[1::2]))
-    for piece in re.split(r"\t{2,}(?=\D)", text):
-        if (m := _TOC_ENTRY.match(piece.strip())) and ("-" in m["code"] or re.search(r"[·.…‥․⋯]{4}", piece) or _NAME_END.search(_REPEALED.sub("", m["name"]).strip())) \
-                and not _heading(_read_head(m["name"]), (-9, 0), ()) and not _chapter(m["name"]):
-            yield m["name"].strip(), m["code"]
-
-# %% ../../nbs/data/06_book.ipynb #db17a702
-_NUMBERED = re.compile(r"^(?:[\[【(（<〈]?\s*(?P<number>\d{1,3}(?:[-–—]\d{1,3}){1,3}|제\s?\d{1,4}(?:-\d{1,3}){0,2}\s?호)\s*[\]】)）>〉]?[\s.:]+)(?P<name>.+)$")
-_NUMBERED_AFTER = re.compile(r"^(?P<name>.+?)\s*[\[【(（<〈]?\s*(?P<number>\d{1,3}(?:[-–—]\d{1,3}){1,3}|(?:규정|규칙|지침|내규|예규|훈령)?\s?제\s?\d{1,4}(?:-\d{1,3}){0,2}\s?호)\s*[\]】)）>〉]?$")
-_ABOUT = re.compile(
-    r"^\W{0,3}(?:(?P<office>(?:소관|담당|주관|관리|주무|제정|관장|입안)\s?(?:부서|부처|과|팀)|소관|담당자?)|(?P<number>(?:규정|문서|관리|규칙|지침|내규|등록)\s?번호|규정\s?코드)|(?P<date>(?:최초\s?)?제정(?:일자?)?|(?:최종\s?|최근\s?)?(?:전부|일부|전면)?\s?개정(?:일자?)?|시행(?:일자?)?|공포(?:일자?)?|승인(?:일자?)?)|(?P<other>쪽|페이지|버전|판|분류))\s*(?:[:：|]\s*|\s{2,}|\t)(?P<value>\S.{0,60})$"
-)
-_BRACKETED = re.compile(r"^[\[【<〈(（][^\[\]【】]{0,20}(?:시행|제정|개정|명칭\s?변경|제명\s?변경|폐지|공포|규정|규칙|훈령|예규|조례|법률|령)[^\[\]【】]{0,80}\d[^\[\]【】]{0,60}[\]】>〉)）](?:\s*[\[【<〈(（][^\[\]【】]{2,90}[\]】>〉)）])*$")
-_OFFICE_LINE = re.compile(r"^(?P<office>[가-힣·ㆍ\s]{2,25}[(（][가-힣·ㆍ\s]{2,25}[)）])\s*,?\s*(?:☎|Tel\.?|전화)?\s*0\d{1,2}[-)\s]\d{3,4}-\d{4}.*$")
-_DATE = re.compile(r"(\d{4})\s?[.년/-]\s?(\d{1,2})\s?[.월/-]\s?(\d{1,2})")
-_NOTE_REPEALED = re.compile(r"폐\s?지|이동|통합|변경")
-_FORM = re.compile(r"^[\W\d]|[:：]|\(\s*인\s*\)|귀\s?하$|\d{4}\s?년")
-
-def _bare(text):
-    "A title line without its number and marks: (name, number)."
-    text = text.strip("#* \t■□◆●◎○▣")
-    for pattern in (_NUMBERED, _NUMBERED_AFTER):
-        if (m := pattern.match(text)) and _NAME_END.search(m["name"].strip(" []【】「」『』")):
-            return m["name"].strip(), re.sub(r"[–—]", "-", re.sub(r"\s", "", m["number"]))
-    return text, ""
-
-def _about(text):
-    "Whether a line between a title and its first article tells of the regulation (dates, office, number)."
-    return bool(_HISTORY.match(text) or _ABOUT.match(text) or _BRACKETED.match(text) or _OFFICE_LINE.match(text) or _CODE.match(text))
-
-def _opens(lines, i, used):
-    """What follows the line `i`: 'article' where the next lines that say something begin with 제1조, 'repealed' where a note
-    of the repeal does, 'about' where dates or an office do; else ''."""
-    seen, said = 0, ""
-    for k in range(i + 1, min(i + 26, len(lines))):
-        l = lines[k]
-        if k in used:
-            continue
-        head = _read_head(l.text)
-        if not l.table and (h := _heading(head, (0, 0), ())):
-            return "article" if h[0] == 1 and h[1] <= 1 or said and h[0] <= 3 else ""
-        if not l.table and (at := _inside(head, (0, 0), False, False)) and at < 60:
-            return "article"
-        if _ADDENDUM.match(head) or not l.table and _annex(head):
-            return said
-        if l.table and not _about(l.text.strip("| ")) or seen > 14:
-            return said
-        if _chapter(head):
-            said = said or ("chapter" if re.match(r"[#*\s]*제\s?1\s?[장편절]", head) else "")
-            seen += 1
-        elif k <= i + 2 and len(l.text) < 250 and _NOTE_REPEALED.search(l.text) and _DATE.search(l.text) \
-                and re.search(r"폐\s?지|이동|→", l.text) and (re.match(r"\W*(?:\d\.\s*)?\d{4}", l.text) or "→" in l.text or _BRACKETED.match(l.text)):
-            return "repealed"
-        elif _about(l.text):
-            said = said or "about"
-            seen += 1
-        else:
-            return said
-    return said
-
-def _titles(lines, entries, used):
-    "(line, name, entry or None, number) of each line that begins a regulation."
-    named = {}
-    for e in entries:
-        for name in (e.name, *e.also):
-            named.setdefault(_squash(name), []).append(e)
-    found, weak, state, began = [], {}, "", False
-    for i, l in enumerate(lines):
-        if i in used or l.table or len(l.text) > 90:
-            continue
-        head = _read_head(l.text)
-        if _ADDENDUM.match(head):
-            state = "부칙"
-            continue
-        if len(l.text) > 2 and _annex(head):
-            state = "별표"
-            annex = i if "삭제" not in l.text else -9
-            continue
-        if "조" in head[:14] and (h := _heading(head, (-9, 0), ())):
-            began = True
-            if state == "별표" and not h[2]:
-                continue
-            continue
-        name, number = _bare(_REPEALED.sub("", l.text))
-        key = _squash(name)
-        if key in named:
-            opens = _opens(lines, i, used)
-            if opens:
-                found.append((i, name, number, opens))
-                state, began = "", False
-                weak.pop(key, None)
-            elif key not in {_squash(n) for _, n, *_ in found} and state != "별표":
-                weak.setdefault(key, (i, name, number, ""))
-            continue
-        if not (2 < len(name) <= 60) or _SENTENCE.search(name) or _FORM.search(name) or _chapter(head) or _about(l.text):
-            continue
-        kind = _NAME_END.search(name) is not None
-        # the first line of an annex is the annex's own title; with a table of contents, annexes hold no regulation
-        if state == "별표" and (not kind or len(entries) >= 5 or i - annex <= 2):
-            continue
-        if not kind and not (l.boxed or l.level == 1) and not (state == "부칙" and len(name) < 40):
-            continue
-        opens = _opens(lines, i, used)
-        if opens == "article" or kind and opens in ("chapter", "repealed") or kind and (number or l.level == 1) and opens:
-            if found and i - found[-1][0] == 1 and not number:
-                continue                        # a second line of a title: the institution above, or its subtitle
-            if began or not found or state or found[-1][3] == "repealed":
-                found.append((i, name, number, opens))
-                state, began = "", False
-    told = {_squash(n) for _, n, *_ in found}
-    found += [w for k, w in weak.items() if k not in told]
-    return sorted(found)
-
-def _codes(found, entries):
-    "The entry of the table of contents for each title, or None: same names in the same order, then what is left between."
-    names, keys = [_squash(n) for _, n, *_ in found], [_squash(e.name) for e in entries]
-    home = [None] * len(found)
-    free = set(range(len(entries)))
-    blocks = SequenceMatcher(None, names, keys, autojunk=False).get_matching_blocks()
-    for a, b, n in blocks:
-        for k in range(n):
-            home[a + k] = b + k
-            free.discard(b + k)
-    for i, key in enumerate(names):
-        if home[i] is None and (b := next(
-                (k for k in sorted(free) if key in (keys[k], *map(_squash, entries[k].also))), None)) is not None:
-            home[i] = b
-            free.discard(b)
-    for i in range(len(found)):
-        # one title and one entry between two that are sure: the same, under another name
-        if home[i] is None and 0 < i < len(found) - 1 and home[i - 1] is not None and home[i + 1] == home[i - 1] + 2 and home[i - 1] + 1 in free:
-            home[i] = home[i - 1] + 1
-            free.discard(home[i])
-    return [None if h is None else entries[h] for h in home], [entries[k] for k in sorted(free)]
+from .articles import _blocks, _cut, _free, _passage
+from .contents import (
+    _ABOUT, _DATE, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _lines, _spaced, _squash, _titles)
+from .documents import Document
+from .heads import _ADDENDUM, _SENTENCE, _annex, _heading, _inside, _read_head
 
 # %% ../../nbs/data/06_book.ipynb #5e91fac5
 @dataclass(frozen=True, slots=True)
 class Regulation:
     "A regulation of a book."
     name: str
-    code: str                       # prefix of its passages' ids: its number in the book where that is told, else its name
+    # prefix of its passages' ids: its number in the book where that is told, else its name
+    code: str
     part: str = ""                  # '제3편 행정 제1장 일반 행정'
     number: str = ""                # '3-1-5', '제123호'
-    dates: tuple[tuple[str, str], ...] = ()     # ('제정', '1995-03-01') ...: what the head lines tell, else when the 부칙 came into force
+    # ('제정', '1995-03-01') ...: what the head lines tell, else when the 부칙 came into force
+    dates: tuple[tuple[str, str], ...] = ()
     office: str = ""                # 소관부서, where told
     passages: tuple[Passage, ...] = ()
     start: str = ""                 # where its title stands
@@ -338,7 +38,8 @@ class Book:
     "A document cut into regulations, with all that is in none of their passages."
     regulations: tuple[Regulation, ...]
     left: tuple[tuple[str, str, str], ...] = ()     # (kind, place, text): '차례', '편', '표지', '연혁', '장', '제목' ...
-    odd: tuple[tuple[str, str, str], ...] = ()      # (kind, place, what): repeated numbers, a title of the contents not found ...
+    # (kind, place, what): repeated numbers, a title of the contents not found ...
+    odd: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def passages(self) -> list[Passage]:
@@ -360,11 +61,21 @@ def _tell(lines, dates, facts):
             facts.setdefault("office", m["office"].strip())
         if m := re.search(r"제\s?(\d{1,6}(?:-\d{1,4})?)\s?호(?!\s*서식)", text):
             facts.setdefault("number", f"제{m[1]}호")
-        for m in reversed(list(re.finditer(r"(\d{4}\s?\.\s?\d{1,2}\s?\.\s?\d{1,2})\s?\.?\s?,\s*((?:전부|일부|타법)?\s?(?:개정|제정|폐지))", text))):
+        for m in reversed(
+            list(
+                re.finditer(
+                    r"(\d{4}\s?\.\s?\d{1,2}\s?\.\s?\d{1,2})\s?\.?\s?,\s*((?:전부|일부|타법)?\s?(?:개정|제정|폐지))",
+                    text,
+                )
+            )
+        ):
             dates.append((re.sub(r"\s", "", m[2]), _iso(m[1])))     # '[조례 제1234호, 2024. 2. 1., 일부개정]'
             text = text[:m.start()] + text[m.end():]
         last = None
-        for m in re.finditer(r"(제정|전부\s?개정|전면\s?개정|일부\s?개정|개정|시행|공포|폐지|명칭\s?변경)|(\d{4}\s?[.년/-]\s?\d{1,2}\s?[.월/-]\s?\d{1,2})", text):
+        for m in re.finditer(
+            r"(제정|전부\s?개정|전면\s?개정|일부\s?개정|개정|시행|공포|폐지|명칭\s?변경)|(\d{4}\s?[.년/-]\s?\d{1,2}\s?[.월/-]\s?\d{1,2})",
+            text,
+        ):
             if m[1]:
                 last = re.sub(r"\s", "", m[1])
                 if waiting := [k for k, (w, _) in enumerate(dates) if w == "?"]:
@@ -377,17 +88,26 @@ def _in_force(passages):
     days = []
     for p in passages:
         if p.metadata.get("article", "").startswith("부칙"):
-            days += [_iso(m[0]) for m in re.finditer(r"\d{4}\s?[.년]\s?\d{1,2}\s?[.월]\s?\d{1,2}\s?[일.]?\s?(?:자로|부터)?\s?(?=시행|공포|부터|적용)", p.text)]
+            days += [
+                _iso(m[0])
+                for m in re.finditer(
+                    r"\d{4}\s?[.년]\s?\d{1,2}\s?[.월]\s?\d{1,2}\s?[일.]?\s?(?:자로|부터)?\s?(?=시행|공포|부터|적용)",
+                    p.text,
+                )
+            ]
             if m := _DATE.search(p.metadata["article"]):
                 days.append(_iso(m[0]))
     days = sorted(d for d in days if "1900" < d < "2100")
     return (("시행", days[0]), *((("최근 시행", days[-1]),) if days[-1] != days[0] else ())) if days else ()
 
 _MAJOR = re.compile(r"(?:[ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ]+|[IVX]{1,4}(?=\s?\.)|제\s?\d+\s?[편장])\s?[.)]?\s")
-_MINOR = re.compile(r"(?:제\s?\d+\s?[절관]\s|\d{1,2}\s?[.)]?\s+(?=\D.{1,40}$)|[□■◆▣]\s?(?=.{2,40}$)|[가-하]\.\s+(?=.{2,30}$)|(?:참고|붙임|별첨|부록)\s?\d*\s)")
+_MINOR = re.compile(
+    r"(?:제\s?\d+\s?[절관]\s|\d{1,2}\s?[.)]?\s+(?=\D.{1,40}$)|[□■◆▣]\s?(?=.{2,40}$)|[가-하]\.\s+(?=.{2,30}$)|(?:참고|붙임|별첨|부록)\s?\d*\s)"
+)
 
 def _heads_section(line):
-    "What a line says as the heading of a section, or ''; a row of one or two texts alone in its table is a drawn heading."
+    """What a line says as the heading of a section, or ''; a row of one or two texts alone in its table is a drawn
+    heading."""
     text = line.text
     if line.table:
         text = " ".join(dict.fromkeys(c for c in _bar_cells(text) if c))
@@ -407,7 +127,15 @@ def _sections(lines, size=1_200):
             major, minor = heading, ""
         elif heading:
             minor = heading
-        opens = not drawn and l.table and l.first or not l.table and i and lines[i - 1].table and rows[lines[i - 1].block] > 1
+        opens = (
+            not drawn
+            and l.table
+            and l.first
+            or not l.table
+            and i
+            and lines[i - 1].table
+            and rows[lines[i - 1].block] > 1
+        )
         if not out or opens and chars or heading and (drawn or l.level or chars > size // 4 or _MAJOR.match(heading)) \
                 or chars + len(l.text) > size and not l.table:
             out.append((" ".join(filter(None, (major, minor))), [], l.place))
@@ -418,13 +146,24 @@ def _sections(lines, size=1_200):
 
 def _unarticled(lines, code, name):
     "Passages of a regulation without any 조: its 부칙 and annexes by themselves, the rest by sections."
-    found, taken = [], set()
-    at = next((i for i, l in enumerate(lines) if not l.table and (_ADDENDUM.match(_read_head(l.text)) or i and _annex(_read_head(l.text)))), len(lines))
+    found = []
+    at = next(
+        (
+            i
+            for i, l in enumerate(lines)
+            if not l.table and (_ADDENDUM.match(_read_head(l.text)) or i and _annex(_read_head(l.text)))
+        ),
+        len(lines),
+    )
     sections = _sections(lines[:at])
     for i, (title, texts, place) in enumerate(sections, 1):
         label = "본문" if len(sections) == 1 else f"본문 {i}"
         meta = {"regulation": name, "code": code, "article": label, "article_title": title, "place": place}
-        found.append(Passage(f"{code}:{label}", "\n".join(texts), f"{name} {title}".strip(), {k: v for k, v in meta.items() if v}))
+        found.append(
+            Passage(
+                f"{code}:{label}", "\n".join(texts), f"{name} {title}".strip(), {k: v for k, v in meta.items() if v}
+            )
+        )
     parts, left, odd, _, _ = _cut([(l.text, l.place) for l in lines[at:]], code, name, started=True)
     return found + [_placed(_passage(code, name, p), p) for p in parts if p.lines or p.label != "서두"], left, odd
 
@@ -462,12 +201,17 @@ def _regulation(lines, name, number, entry, code, start, opens, left, odd):
     odd += strange
     repealed = opens == "repealed" and len(body) <= 3
     if repealed:
-        passages = [replace(p, doc_id=f"{code}:폐지", metadata={**p.metadata, "article": "폐지", "deleted": True}) for p in passages[:1]] + passages[1:]
+        passages = [
+            replace(p, doc_id=f"{code}:폐지", metadata={**p.metadata, "article": "폐지", "deleted": True})
+            for p in passages[:1]
+        ] + passages[1:]
         _tell([l.text for l in body], dates, {})
     told = tuple((w if w != "?" else "개정", d) for w, d in dates) or _in_force(passages)
     number = number or (entry.code if entry else "") or facts.get("number", "")
     part, office = (entry.part if entry else ""), facts.get("office") or (entry.office if entry else "")
-    extra = {k: v for k, v in (("part", part), ("number", number), ("date", told[-1][1] if told else ""), ("office", office)) if v}
+    extra = {
+        k: v for k,
+        v in (("part", part), ("number", number), ("date", told[-1][1] if told else ""), ("office", office)) if v}
     return Regulation(name, code, part, number, told, office,
                       tuple(replace(p, metadata={**p.metadata, **extra}) for p in passages), start, repealed)
 
@@ -477,7 +221,13 @@ def cut_book(document:Document, code:str|None=None) -> Book:
     lines = _lines(document)
     entries, used = _entries(lines)
     left = []
-    for b in sorted({lines[i].block for i in range(len(lines)) if lines[i].table and lines[i].first and _PART.match(lines[i].text.strip("| "))}):
+    for b in sorted(
+        {
+            lines[i].block
+            for i in range(len(lines))
+            if lines[i].table and lines[i].first and _PART.match(lines[i].text.strip("| "))
+        }
+    ):
         # a part's heading drawn as a table
         rows = [i for i in range(len(lines)) if lines[i].block == b]
         if len(rows) <= 4 and sum(len(lines[i].text) for i in rows) < 80:
@@ -518,7 +268,12 @@ def cut_book(document:Document, code:str|None=None) -> Book:
         # part headings stand above a title, not at the end of the regulation before
         end = bounds[n + 1]
         tail = end
-        while tail > at + 1 and (tail - 1 in used or _PART.match(lines[tail - 1].text) and not lines[tail - 1].table and not _SENTENCE.search(lines[tail - 1].text)):
+        while tail > at + 1 and (
+            tail - 1 in used
+            or _PART.match(lines[tail - 1].text)
+            and not lines[tail - 1].table
+            and not _SENTENCE.search(lines[tail - 1].text)
+        ):
             tail -= 1
         parts_after = [i for i in range(tail, end) if i not in used]
         entry = homes[n]
@@ -559,7 +314,19 @@ def _single_book(document, lines, code):
             passages = [
                 Passage(f"{code}#{i}", "\n".join(texts), title or document.name, {"code": code, "place": place})
                 for i, (title, texts, place) in enumerate(_sections(lines), 1)]
-        return Book((Regulation(told or document.name, code, passages=tuple(passages), start=lines[0].place if lines else ""),) if passages else (), (), tuple(odd))
+        return Book(
+            (
+                (
+                    Regulation(
+                        told or document.name, code, passages=tuple(passages), start=lines[0].place if lines else ""
+                    ),
+                )
+                if passages
+                else ()
+            ),
+            (),
+            tuple(odd),
+        )
     name, whole = told or code, False
     start = lines[0].place
     first = _read_head(lines[0].text)
@@ -574,14 +341,18 @@ def _single_book(document, lines, code):
                 lines = lines[1:]
     parts, gone, strange, code, name = _cut([(l.text, l.place) for l in lines], code, name, whole=whole)
     dates, facts = [], {}
-    _tell([t for k, _, t in gone if k == "연혁"] + [l.text for l in lines[:6] if _about(l.text)], dates, facts)
+    _tell(
+        dict.fromkeys([t for k, _, t in gone if k == "연혁"] + [l.text for l in lines[:6] if _about(l.text)]), dates,
+        facts)
     for key, word in (("제정일자", "제정"), ("공포일자", "공포"), ("시행일자", "시행")):
         if document.metadata.get(key):
             dates.append((word, str(document.metadata[key])))
     passages = tuple(_placed(_passage(code, name, p), p) for p in parts)
     office = facts.get("office") or document.metadata.get("소관부처") or document.metadata.get("소관부서") or ""
     number = facts.get("number") or (f"제{document.metadata['공포번호']}호" if document.metadata.get("공포번호") else "")
-    return Book((Regulation(name, code, "", number, tuple(dates) or _in_force(passages), str(office), passages, start),), tuple(left + gone), tuple(odd + strange))
+    return Book(
+        (Regulation(name, code, "", number, tuple(dates) or _in_force(passages), str(office), passages, start),),
+        tuple(left + gone), tuple(odd + strange))
 
 def split_book(document:Document, code:str|None=None) -> list[Regulation]:
     "The regulations of a document (one regulation: a list of one); `cut_book` also tells what is in none of them."
