@@ -12,6 +12,8 @@ from itertools import takewhile
 from pathlib import Path
 
 from ..core import DataError, Passage, nfc, os_reason
+from .heads import (
+    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head)
 from .tables import bar_tables
 
 # %% ../../nbs/data/00_articles.ipynb #ebfdece0
@@ -67,154 +69,6 @@ def read_text(path:str|Path) -> str:
     cannot be read or is no text."""
     return _decode(_read_bytes(path), str(path))
 
-# %% ../../nbs/data/00_articles.ipynb #df5e7421
-_NUMBER = re.compile(
-    r"[#*\s]*[\[<〈【〔]?제\s{0,3}(\d{1,4})(?:-(\d{1,3}))?\s{0,3}조(?:\s?의\s?(\d{1,3})(?!\s?[항호\d])|\s?(\d{1,2})(?=\s?[(（【\[]))?[\]>〉】〕]?\**[.:：]?"
-)
-_TITLE = re.compile(
-    r"""\s*+(?:(?:[(（](?P<round>(?:[^()（）]|[(（][^()（）]*[)）])*)[)）] | [【\[［〔](?P<square>[^【】\[\]［］〔〕]*)[】\]］〕])\**
-    | (?=(?:[(（]|<|〈)?\s*+삭\s?제(?:[\s<(（〈\[.*>)）]|함|$)))""",
-    re.X,
-)
-_REFERS = re.compile(
-    r"""(?:에(?:서|게|도|는|만)*|[의을를은는과와로나가]|이(?!\s+(?:규정|학칙|세칙|규칙|지침|내규|요령|영|법)[은는이의에을])|으로|이나|부터|까지의?)(?=[\s,.]|$)
-    | \s*+(?:(?:및|또는|내지|중)(?=\s|$) | (?:단서|본문|전단|후단)(?=[에의은을이과\s]) | 제\s?\d+\s?[항호] | [,·ㆍ~∼]\s?제)""",
-    re.X,
-)  # a reference, no heading
-_REFERS_BARE = re.compile(r"\s*+(?:(?:각\s?호|규정|소정|부터|까지)(?=[\s에의을은]|$)|[에의](?=\s))")
-_RANGE = re.compile(
-    r"\s*+(?:[(（][^()（）]*[)）])?\s*+(?:내지|부터|[~∼～-])\s*제?\s?(\d{1,4})\s?조(?:의\s?(\d{1,3}))?(?:까지)?\s*(?P<body>[<(（〈\[]?\s*삭\s?제.{0,60})$"
-)   # '제69조 내지 제82조 <삭제 2010. 3. 1.>'
-_CHAPTER = re.compile(
-    r"[#*\s]*제\s?\d+\s?[편장절관](?:의\s?\d+)?(?:$|[<(（]|\s(?!.*제\s?\d+\s?조)(?!\s*(?:및|또는|내지|중|부터|까지|제\s?\d+\s?[편장절관조])(?:\s|$)).{0,40}$)"
-)
-_AMENDED = re.compile(r"\s*[<〈\[【](?=[^<>〈〉\[\]]*(?:\d{4}|신설|개정))[^<>〈〉\[\]]*[>〉\]】]\s*$")
-_SENTENCE = re.compile(r"(?:다|[.,]|를|및|또는|에|따라|의하여)[\s*]*$")
-_ADDENDUM = re.compile(
-    r"""[#*\s■□◆]*[\[<〈【〔]?\s*부\s*+칙\s*[\]>〉】〕]?[\s*:：]*+(?:[(（](?P<of>(?![^()（）]*(?:\d{4}|시행일))(?:[^()（）]|[(（][^()（）]*[)）])*)[)）](?=\s*(?:[<〈\[［]|$)))?\s*+
-    (?P<label>(?:제\s?\d+\s?호)?\s*+(?:[<(〈（\[［【〔][^<>()〈〉（）\[\]〔〕]*[>)〉）\]］】〕]|(?:[제개]정|시행)?\s*+\d{4}[\d\s.,년월일/-]*+)?)
-    [\s*]*+(?:[(（<〈](?P<more>[^()（）<>〈〉]{2,40})[)）>〉]\s*)?(?:$|(?<=[\s)>〉\]】〕칙])(?P<body>(?:이\s\S+[은는]\s|본\s\S+[은는]\s|[①1][.\s(]|\(?시행일|제\s?1\s?조\s?[(（][^()（）]*[)）]\s).*)$)""",
-    re.X,
-)
-_HISTORY = re.compile(
-    r"[\W]*+(?:제\s?\d+\s?차|(?:규정|규칙|학칙|세칙|조례|법률?)(?=\s*명칭))?\s*(?:제정|개정|전부\s?개정|전문\s?개정|전면\s?개정|일부\s?개정|폐지|시행|(?:명칭|제명)\s?변경)(?:제정|개정|시행|공포|폐지|변경|명칭|제명|전부|전문|전면|일부|타법|규정|규칙|학칙|훈령|조례|예규|법률|대통령령|[제호차년월일자\W\d])*$"
-)
-_CODE = re.compile(r"^(?:코드|규정번호|code)\s*[:：]\s*(\S+)\s*$", re.I)
-_HANJA = dict(zip("一二三四五六七八九", range(1, 10)))
-_HANJA_HEAD = re.compile(r"(?<![一-鿿])第\s?([一二三四五六七八九十百\d]{1,7})\s?([條章節款編])(?:\s?[의之]\s?([一二三四五六七八九十\d]{1,3}))?")
-_FULL = str.maketrans("０１２３４５６７８９", "0123456789")
-_HANJA_WORDS = {"條": "조", "章": "장", "節": "절", "款": "관", "編": "편"}
-
-def _chapter(line):
-    "Whether a line is a chapter's head (편 장 절 관)."
-    line = _AMENDED.sub("", line)
-    if not line.lstrip("#* ").startswith("제") or _SENTENCE.search(line):
-        return False
-    # a long name is one of nouns in a row: '제17장 직제, 대학평의원회, 교수회, 각종 위원회'
-    return _CHAPTER.match(line) is not None or len(line) < 90 and line.count(",") > 1 and _CHAPTER.match(line.split(",")[0]) is not None
-
-def _hanja_number(text):
-    "The number that Hanja (or digits) write: '二十三' -> 23."
-    if text.isdigit():
-        return int(text)
-    total = digit = 0
-    for c in text:
-        if c in "十百":
-            total += (digit or 1) * (10 if c == "十" else 100)
-            digit = 0
-        else:
-            digit = _HANJA.get(c, 0)
-    return total + digit
-
-def _read_head(line):
-    "The line as its head is read: full-width digits as digits, '第四條의二' as '제4조의2', 附則 as 부칙."
-    line = line.translate(_FULL)
-    if "第" in line:
-        line = _HANJA_HEAD.sub(
-            lambda m: f"제{_hanja_number(m[1])}{_HANJA_WORDS[m[2]]}" + (f"의{_hanja_number(m[3])}" if m[3] else ""), line)
-    line = re.sub(r"^([#*\s\[<【〔]*)附\s*則", r"\1부칙", line)
-    if "別" in line[:8]:
-        line = re.sub(r"^([\W]*)別\s*(?:(表)|紙)", lambda m: m[1] + ("별표" if m[2] else "별지"), line)
-        line = re.sub(r"第\s?(\d+)\s?號", r"제\1호", line).replace("書式", "서식")
-    return line
-
-def _heading(line, after, titled):
-    """(number, sub-number, title, body) where a line begins an article; `after`: the last one's numbers, `titled`:
-    numbers with a title."""
-    if not (n := _NUMBER.match(line)):
-        return None
-    here, t = (int(n[1]), int(n[3] or n[4] or n[2] or 0)), _TITLE.match(line, n.end())
-    if r := _RANGE.match(line, n.end()):
-        return *here, "", f"(제{r[1]}조{'의' + r[2] if r[2] else ''}까지) {r['body'].strip('* ')}"
-    if t and not _REFERS.match(line, t.end()):
-        title, end = t["round"] or t["square"] or "", t.end()
-    elif not t and here not in titled and here in ((after[0] + 1, 0), (after[0], max(after[1], 1) + 1)) \
-        and re.match(r"\s|$", line[n.end():]) and not any(r.match(line, n.end()) for r in (_REFERS, _REFERS_BARE)):
-        title, end = "", n.end()
-    else:
-        return None
-    body = line[end:].strip("* ")
-    if re.match(r"삭\s?제", title):
-        title, body = "", f"{title} {body}".strip()      # '제3조(삭제 2022. 9. 1.)'
-    return *here, title.strip(), body
-
-# %% ../../nbs/data/00_articles.ipynb #226b01c3
-_MARKS = r"[#*\s■◼▣□◇◆●○▪￭※▶>]*"
-_COUNT = r"(?:\d{1,3}|[Ⅰ-Ⅻ]|[A-Z](?![A-Za-z])|[가나다라마바사아자차카타파하](?=\s?[\])）>〉】]|\s?호))"
-_ANNEX_KIND = (
-    r"(?P<what>별\s?표|별\s?지|서\s?식|별\s?첨|부\s?표|붙\s?임|별\s?도|첨\s?부|양\s?식|부\s?록|부\s?도)"
-)
-_ANNEX_NUMBER = rf"""(?:\s*(?:서식|양식))?\s*[#-]?\s*(?:제\s?)?(?P<n>{_COUNT})?(?:\s?호)?(?:(?:\s?의\s?|\s?-\s?)(?P<sub>\d{{1,3}}|[가-하]))?(?:\s?호)?
-    (?P<pair>\s?\(\d{{1,2}}(?:-\d{{1,2}})*\)|\s?(?:[,~∼]|내지|및|부터)\s?(?:제\s?)?\d{{1,3}}(?:\s?호)?(?:까지)?)?(?:\s?(?:서식|양식))?"""
-_ANNEX = re.compile(
-    rf"""{_MARKS}(?P<open>[\[<〈【(（《「〔［])?\s*{_ANNEX_KIND}{_ANNEX_NUMBER}\s*(?P<close>[\]>〉】)）》」〕］])?(?P<dot>[.:：]\s+)?
-    (?:[*\s]*(?P<note>[<〈(（\[][^<>〈〉()（）\[\]\n]*\d{{4}}[^<>〈〉()（）\[\]\n]*[>〉)）\]])?[*\s]*)(?P<title>.{{0,80}})$""",
-    re.X,
-)  # '[별표 1] <개정 2024. 3. 1.> 국내여비 지급기준(제4조 관련)'
-_ANNEX_FORM = re.compile(
-    r"([#*\s■□]*)([\[<〈【(（《「〔［]?)\s*(?:제\s?(\d{1,3}(?:-\d{1,3})?)\s?호(?:의\s?(\d{1,3}))?\s?(?:서식|양식))(?=\s*[\]>〉】)）》」〕］]|\s*$)"
-)  # '[제1호 서식]'
-_ANNEX_OF = re.compile(
-    r"^[#*\s]*(?:[■◼▣□◆●]\s*[^\[\]<>【】|]{2,60}?|[^\[\]<>【】|.]{2,50}?(?:규정|규칙|학칙|세칙|지침|내규|요령|정관|조례|법|령|기준)(?:\s*시행(?:령|규칙|세칙))?)\s*(?=[\[<〈【]\s*(?:별|서식|부표|붙임|첨부))"
-)  # '■ 여비 규정 [별표 1]'
-
-def _annex(line):
-    "(label, title, what it says besides) where a line begins an annex (별표, 별지, 서식, 별첨, 부표, 붙임)."
-    if (of := _ANNEX_OF.match(line)) and re.search(
-        r"[\]>〉】]\s*(?:[<〈(（\[][^<>〈〉()（）\[\]]*\d{4}[^<>〈〉()（）\[\]]*[>〉)）\]])?\s*$", line):
-        line = line[of.end():]
-    line = _ANNEX_FORM.sub(lambda m: f"{m[1]}{m[2]}서식 {m[3]}" + (f"의{m[4]}" if m[4] else ""), line, count=1)
-    if (
-        not (m := _ANNEX.match(line))
-        or not m["n"]
-        and not m["close"]
-        and m["title"]
-        or _SENTENCE.search(line) and not re.search(r"\d\s?\.\s*$", line)
-        or len(line) > 120
-        or m["close"] and not m["open"]
-    ):
-        return None
-    what = re.sub(r"\s", "", m["what"])
-    if what not in ("별표", "별지") and not (m["open"] and m["close"]) and (m["title"] or not m["n"] or m["dot"]):
-        return None         # '붙임 1. 통장 사본' in a letter; '별첨 1' on a line by itself is a head
-    if m["dot"] and not line.startswith("#") and "관련" not in line:
-        return None         # '## 별표 1. 여비'; elsewhere a sentence may go on
-    if (
-        m["title"]
-        and not re.search(r"\W$", line[: m.start("title")])
-        or re.match(r"(?:[에의을를은는과와이가로도]|및|부터|까지|참조|[,.·ㆍ~])(?:\s|$|[)）])|에\s?(?:따|의|정|규)", m["title"])
-    ):
-        return None
-    named = _AMENDED.sub("", m["title"])
-    of = re.search(r"\s*[(（\[<〈][^()（）\[\]<>〈〉]*제\s?\d+\s?조[^()（）\[\]<>〈〉]*관련\s?[)）\]>〉]\s*$", named)
-    title = (named[:of.start()] if of else named).strip("* ")
-    pair = re.sub(r"\s", "", m["pair"] or "")
-    return (
-        f"{what} {m['n'] or ''}".strip() + (f"의{m['sub']}" if m["sub"] else "") + pair,
-        title,
-        m["note"] if m["note"] and re.match(r"\W*삭\s?제", m["note"]) and not title and not of else of[0].strip() if of else "",
-    )
-
 # %% ../../nbs/data/00_articles.ipynb #473f1114
 _LEADER = re.compile(r"[\s.·…‥․─-]*\d{0,4}\s*$")      # what a table of contents has after a name: dots and a page
 
@@ -230,7 +84,9 @@ def _toc_lines(lines, titled):
             later[h[0], h[1], re.sub(r"\s", "", h[2])] = i
     out, run = set(), []
     def close():
-        again = [i for i in run if bare[i] and later[heads[i][0], heads[i][1], re.sub(r"\s", "", heads[i][2])] > run[-1]]
+        again = [
+            i for i in run if bare[i] and later[heads[i][0], heads[i][1], re.sub(r"\s", "", heads[i][2])] > run[-1]
+        ]
         if len(again) > 1:
             out.update(run)
         run.clear()
@@ -245,7 +101,10 @@ def _toc_lines(lines, titled):
         else:
             if bare_last := [k for k in run if bare[k]]:
                 # the last bare head before a sentence is an article's own
-                if heads[bare_last[-1]] and later[(*heads[bare_last[-1]][:2], re.sub(r"\s", "", heads[bare_last[-1]][2]))] == bare_last[-1]:
+                if (
+                    heads[bare_last[-1]]
+                    and later[(*heads[bare_last[-1]][:2], re.sub(r"\s", "", heads[bare_last[-1]][2]))] == bare_last[-1]
+                ):
                     run[:] = [k for k in run if k < bare_last[-1]]
             if run:
                 close()
@@ -253,29 +112,6 @@ def _toc_lines(lines, titled):
     if run:
         close()
     return out
-
-_END = r"(?:다\s?\.|[가-힣]\s?\.|[>〉)）\]】])"
-_INSIDE = re.compile(rf"(?<=[.>〉)）\]】가-힣])\s+(?=[\[<〈【]?제\s?\d{{1,4}}\s?조(?:\s?의\s?\d+)?\s?[(（【\[]|[\[<〈【]?\s?부\s{{0,4}}칙|[\[<〈【]\s?(?:별\s?[표지]|서식))")
-
-def _inside(line, last, closed, started):
-    """Where within the line the next article, 부칙 or annex begins ('... 정한다. 제2조(수업연한) ...'), or None; `last`: the
-    numbers of the article that the line is in."""
-    for m in _INSIDE.finditer(line):
-        before, rest = line[:m.start()].rstrip(), line[m.end():]
-        ends = re.search(rf"{_END}$", before)
-        if rest[0] in "제[<〈【" and (h := _heading(rest, (-9, 0), ())):
-            if closed or not h[2] and not h[3].startswith("삭제"):
-                continue
-            follows = (h[0], h[1]) in ((last[0] + 1, 0), (last[0], max(last[1], 1) + 1))
-            if follows and (ends or not started and h[:2] == (1, 0) and len(before) < 60):
-                return m.end()
-        elif not ends or not started:
-            continue
-        elif (a := _ADDENDUM.match(rest)) and (a["body"] or a["label"]):
-            return m.end()
-        elif closed and rest[0] in "[<〈【" and (a := _annex(rest[:120].split(" | ")[0])) and a[1]:
-            return m.end()          # '... 제출한다. [별지 제1호 서식]' is a reference: nothing follows
-    return None
 
 def _titles_table(line):
     "Whether a line may be the title of the table below it."
@@ -332,7 +168,14 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 if h and state in ("별표", "붙임") and h[:2] <= last:
                     h = None
             now = h[:2] if h else last
-            if len(l) > 20 and (at := _inside(head if len(head) == len(l) else l, now, closed, len(parts) > 1 or h)):
+            if len(l) > 20 and (
+                at := _inside(
+                    head if len(head) == len(l) else l,
+                    now,
+                    closed or _ADDENDUM.match(head) is not None,
+                    len(parts) > 1 or h,
+                )
+            ):
                 l, rest = l[:at].rstrip(), l[at:]
                 head = _read_head(l)
                 if h:
@@ -343,9 +186,11 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
             elif m := _ADDENDUM.match(head):
                 label = "부칙 " + re.sub(r"^\W(.*)\W$", r"\1", m["label"].strip()).strip()
                 state, closed = "부칙", True
+                left.append(("머리", place, l[:len(l) - len(m["body"] or "")].strip()))
                 begin(label.strip(), (m["of"] or m["more"] or "").strip(), m["body"], place)
             elif (len(parts) > 1 or started) and (a := _annex(head)):
                 state = "별표"
+                left.append(("머리", place, l))
                 begin(*a, place)
             elif closed:
                 parts[-1].lines.append(l)
@@ -424,7 +269,11 @@ def split_articles(text:str,        # one regulation
     text = _plain_marks(text)
     lines = [l.strip() for l in bar_tables(text).splitlines()]
     lines = [l for l in lines if l]
-    titled = {h[:2] for l in takewhile(lambda l: not _ADDENDUM.match(l), map(_read_head, lines)) if (h := _heading(l, (-9, 0), ()))}
+    titled = {
+        h[:2]
+        for l in takewhile(lambda l: not _ADDENDUM.match(l), map(_read_head, lines))
+        if (h := _heading(l, (-9, 0), ()))
+    }
     if not any(_heading(_read_head(l), (0, 0), titled) for l in lines) and not any(
             _inside(_read_head(l), (0, 0), False, False) for l in lines[:3]):
         return _blocks(text, code, name or _named(told))
