@@ -8,12 +8,12 @@ __all__ = []
 # %% ../../nbs/faithfulness/03_rules.ipynb #2deac9c5
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..claims.names import Name, find_names, same_name
 from ..claims.quantities import Quantity, find_quantities
-from ..claims.tables import Table, find_tables, name_pattern, tell_row, with_unit
+from ..claims.tables import Table, find_tables, label_column, name_pattern, tell_row, with_unit
 from .context import ReadContext, Standing, _number_match, _statement, read_source
 from ..korean.particles import quoted, with_josa
 
@@ -78,6 +78,9 @@ def _name(r:Sequence[str], rows, told) -> str:
 
 def _of_table(t:Table) -> tuple[_TableRow, ...]:
     rows = [r for r in t.rows if len(r) == len(t.header)]
+    if label_column(t):
+        t = replace(t, header=t.header[1:], rows=tuple(r[1:] for r in rows))
+        rows = list(t.rows)
     told = [i for i in range(1, len(t.header)) if not any(re.search(r"\d", r[i]) for r in rows)]      # columns of words
     return tuple(_TableRow(n, tuple(k for l in dict.fromkeys((n, r[0], *(r[i] for i in told))) if (k := _called(l))),
                      tuple((t.header[i], r[i], _amount(t, i, r[i])) for i in range(1, len(r)) if i not in told))
@@ -162,6 +165,9 @@ def _chosen(text:str, rows:Sequence[_TableRow]) -> _TableRow|None:
     said = [(sum(bool(k.search(text)) for k in r.keys), r) for r in rows if r.keys[0].search(text)]
     most = max((n for n, _ in said), default=0)
     best = [r for n, r in said if n == most]
+    if not said:        # by another word of the row that no other row has: '임원' of '제1호 | 임원'
+        other = [r for r in rows if any(k.search(text) for k in r.keys[1:])]
+        return other[0] if len(other) == 1 else None
     if len(best) > 1:
         best = [b for b in best if all(r.name in b.name for r in best)]     # '3급' in '3급 이하'
     if len(best) != 1:
@@ -221,16 +227,101 @@ def _other_value(text:str, quantities, row:_TableRow, x:_TableRows) -> tuple[str
             )
 
 # %% ../../nbs/faithfulness/03_rules.ipynb #6f4643ba
+# what a claim says isn't so, or what it only compares with
+_DENIED = re.compile(r"아니|아닌|아닙|않|없|못|보다")
+
+def _column(text:str, q:Quantity, row:_TableRow) -> str:
+    "The heading that a claim names for its value `q`: the last one before it, or the one whose own words it says; ''."
+    headings = [c[0] for c in row.cells if c[0]]
+    if len(set(headings)) < len(headings):
+        return ""
+    said = [(m.end(), m.end() - m.start(), h) for h in headings for m in _heading(text, h) if m.end() <= q.start]
+    if said:
+        return max(said)[2]
+    words = {h: set(re.findall(r"[가-힣A-Za-z0-9]{2,}", re.sub(r"[(（].*?[)）]", "", h))) for h in headings}
+    shared = set.intersection(*words.values()) if len(words) > 1 else set()
+    def says(word):
+        return bool((k := name_pattern(word)) and any(m.end() <= q.start for m in k.finditer(text)))
+    own = [h for h in headings if words[h] - shared and all(map(says, words[h] - shared))]
+    most = [h for h in own if all(words[o] <= words[h] for o in own)]
+    return most[0] if len(most) == 1 else ""
+
+def _named_before(text:str, q:Quantity, row:_TableRow) -> int|None:
+    "Where the name of the row ends that a claim says last before `q`."
+    for keys in (row.keys[:1], row.keys[1:]):
+        if ends := [m.end() for k in keys for m in k.finditer(text) if m.end() <= q.start]:
+            return max(ends)
+    return None
+
+def _bound(text:str, quantities, row:_TableRow):
+    "(value, its heading, the cell, the cell's values of that kind) of each value that a claim binds to a row and a column."
+    for q in quantities[:40]:
+        named = _named_before(text, q, row)
+        if named is None or _PASSED.search(text[named:q.start]) or not (column := _column(text, q, row)):
+            continue
+        cell = next(c for c in row.cells if c[0] == column)
+        mine = [y for y in cell[2] if _comparable_unit(q, y)]
+        if mine and not any(y is not q and _comparable_unit(q, y) and _column(text, y, row) == column for y in quantities):
+            yield q, column, cell, mine
+
+def _within(q:Quantity, y:Quantity) -> bool:
+    "Does `q` lie between the ends of the range `y`?"
+    return y.upper is not None and q.value is not None and y.value is not None and y.value <= q.value <= y.upper
+
+def _wrong_cell(text:str, quantities, row:_TableRow, x:_TableRows) -> tuple[str, str]|None:
+    "(a value of the claim that the cell of its row and column has not, why in Korean)"
+    for q, column, cell, mine in _bound(text, quantities, row):
+        if _DENIED.search(text[q.end:]) or any(_number_match(q, y) >= .8 or _within(q, y) for y in (*mine, *x.elsewhere)):
+            continue
+        at = next((f"{r.name}의 {c[0]}" for r in (row, *x.rows) for c in r.cells
+                   if (r is row or c[0] == column) and any(_number_match(q, y) >= .95 for y in c[2])), "")
+        return (
+            q.text,
+            (f"{quoted(q.text, '은')} {at}의 값입니다. " if at else "")
+            + f"{with_josa(f'{row.name}의 {column}', '은')} {quoted(mine[0].text, '이라')}고 합니다",
+        )
+    return None
+
+_FRAME = re.compile(
+    r"(?:경우|때|대하여|대해|관하여|따라|최대|매|총|모두|각각|지급|지원|부과|가능|해당|하면|되면|이면|이라면|받|내|납부|적용|빌리|쓸|이용)?"
+    r"(?:까지|부터|으로|에는|에게|에서|은|는|이|가|을|를|의|에|로|도|만|인|일|과|와)*"
+    r"(?:이며|입니다|이다|이에요|예요|합니다|한다|됩니다|된다|하고|하며|되며|받습니다|받는다|받아요|습니다|는다|니다|냅니다|낸다|면|요|할|수|있습니다|있다|있어요)*$")
+
+def _told_by_cell(text:str, quantities, S:ReadContext, passages) -> bool:
+    "Does a claim say nothing but what a cell holds, with the names of its row and its column?"
+    for x in _rows_of(S):
+        if x.passage not in passages or not quantities or not (row := _chosen(text, x.rows)):
+            continue
+        found = list(_bound(text, quantities, row))
+        right = [(q, c) for q, c, _, mine in found if any(_number_match(q, y) >= .95 for y in mine)]
+        if not right or len(right) < len(found) or _DENIED.search(text):
+            continue
+        spans = [(m.start(), m.end()) for k in row.keys for m in k.finditer(text)] + [(q.start, q.end) for q, _ in right]
+        words = {w for _, c in right for w in re.findall(r"[가-힣A-Za-z0-9]+", c)}
+        spans += [(m.start(), m.end()) for w in words for m in re.finditer(rf"(?<![가-힣A-Za-z0-9]){re.escape(w)}", text)]
+        if any(not any(a <= q.start and q.end <= b for a, b in spans) for q in quantities):
+            continue
+        rest = list(text)
+        for a, b in spans:
+            rest[a:b] = "·" * (b - a)
+        head = S.texts[x.passage].partition("\n")[0][:120]
+        left = [w for w in re.split(r"[\s·.,!?~()（）'\"]+", "".join(rest)) if w]
+        if all(_FRAME.match(w) or len(w) > 1 and re.sub(r"(?:은|는|이|가|을|를|의|에|로|으로)$", "", w) in head for w in left):
+            return True
+    return False
+
 def _other_row(text:str, quantities:Sequence[Quantity], S:ReadContext, passages     # those that the claim leans on
              ) -> tuple[str, str]|None:
-    """(the value as the claim writes it, the Korean reason) where a claim gives a row the value of another; None where
-    nothing is certain."""
+    """(the value as the claim writes it, the Korean reason) where a claim gives a row the value of another, or a column
+    that of another; None where nothing is certain."""
+    first = None
     for x in _rows_of(S):
         if x.passage not in passages or not (row := _chosen(text, x.rows)):
             continue
-        if found := _other_value(text, quantities, row, x):
-            return found
-    return None
+        if any(_number_match(q, y) >= .95 for q, _, _, mine in _bound(text, quantities, row) for y in mine):
+            return None         # one of several tables has it so
+        first = first or _other_value(text, quantities, row, x) or _wrong_cell(text, quantities, row, x)
+    return first
 
 def _comparable_unit(q:Quantity, y:Quantity) -> bool:
     "Are they values of one kind, in one unit?"
