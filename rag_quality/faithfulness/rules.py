@@ -268,13 +268,36 @@ def _within(q:Quantity, y:Quantity) -> bool:
     "Does `q` lie between the ends of the range `y`?"
     return y.upper is not None and q.value is not None and y.value is not None and y.value <= q.value <= y.upper
 
-def _wrong_cell(text:str, quantities, row:_TableRow, x:_TableRows) -> tuple[str, str]|None:
+_FRAME = re.compile(
+    r"(?:경우|때|대하여|대해|관하여|따라|최대|매|모두|각각|지급|지원|부과|가능|해당|하면|되면|이면|이라면|받|내|납부|적용|빌리|쓸|이용)?"
+    r"(?:까지|부터|으로|에는|에게|에서|은|는|이|가|을|를|의|에|로|도|만|인|일|과|와)*"
+    r"(?:이며|입니다|이다|이에요|예요|합니다|한다|됩니다|된다|하고|하며|되며|받습니다|받는다|받아요|습니다|는다|니다|냅니다|낸다|면|요|할|수|있습니다|있다|있어요)*$")
+
+def _says_only(text:str, quantities, row:_TableRow, bound, head:str     # the beginning of the passage
+              ) -> bool:
+    "Does a claim say nothing but the names of a row and its columns and the values `bound` to them?"
+    spans = [(m.start(), m.end()) for k in row.keys for m in k.finditer(text)] + [(q.start, q.end) for q, _ in bound]
+    words = {w for _, c in bound for w in re.findall(r"[가-힣A-Za-z0-9]+", c)}
+    spans += [(m.start(), m.end()) for w in words for m in re.finditer(rf"(?<![가-힣A-Za-z0-9]){re.escape(w)}", text)]
+    if any(not any(a <= q.start and q.end <= b for a, b in spans) for q in quantities):
+        return False
+    rest = list(text)
+    for a, b in spans:
+        rest[a:b] = "·" * (b - a)
+    left = [w for w in re.split(r"[\s·.,!?~()（）'\"]+", "".join(rest)) if w]
+    return all(
+        _FRAME.match(w) or len(w) > 1 and re.sub(r"(?:은|는|이|가|을|를|의|에|로|으로)$", "", w) in head for w in left)
+
+def _wrong_cell(text:str, quantities, row:_TableRow, x:_TableRows, head:str) -> tuple[str, str]|None:
     "(a value of the claim that the cell of its row and column has not, why in Korean)"
     for q, column, cell, mine in _bound(text, quantities, row):
         if _DENIED.search(text[q.end:]) or any(_number_match(q, y) >= .8 or _within(q, y) for y in (*mine, *x.elsewhere)):
             continue
         at = next((f"{r.name}의 {c[0]}" for r in (row, *x.rows) for c in r.cells
                    if (r is row or c[0] == column) and any(_number_match(q, y) >= .95 for y in c[2])), "")
+        # a value of no cell may be reckoned from several
+        if not at and not _says_only(text, quantities, row, [(q, column)], head):
+            continue
         return (
             q.text,
             (f"{quoted(q.text, '은')} {at}의 값입니다. " if at else "")
@@ -282,10 +305,8 @@ def _wrong_cell(text:str, quantities, row:_TableRow, x:_TableRows) -> tuple[str,
         )
     return None
 
-_FRAME = re.compile(
-    r"(?:경우|때|대하여|대해|관하여|따라|최대|매|총|모두|각각|지급|지원|부과|가능|해당|하면|되면|이면|이라면|받|내|납부|적용|빌리|쓸|이용)?"
-    r"(?:까지|부터|으로|에는|에게|에서|은|는|이|가|을|를|의|에|로|도|만|인|일|과|와)*"
-    r"(?:이며|입니다|이다|이에요|예요|합니다|한다|됩니다|된다|하고|하며|되며|받습니다|받는다|받아요|습니다|는다|니다|냅니다|낸다|면|요|할|수|있습니다|있다|있어요)*$")
+def _head(S:ReadContext, x:_TableRows) -> str:
+    return S.texts[x.passage].partition("\n")[0][:120]
 
 def _told_by_cell(text:str, quantities, S:ReadContext, passages) -> bool:
     "Does a claim say nothing but what a cell holds, with the names of its row and its column?"
@@ -296,17 +317,7 @@ def _told_by_cell(text:str, quantities, S:ReadContext, passages) -> bool:
         right = [(q, c) for q, c, _, mine in found if any(_number_match(q, y) >= .95 for y in mine)]
         if not right or len(right) < len(found) or _DENIED.search(text):
             continue
-        spans = [(m.start(), m.end()) for k in row.keys for m in k.finditer(text)] + [(q.start, q.end) for q, _ in right]
-        words = {w for _, c in right for w in re.findall(r"[가-힣A-Za-z0-9]+", c)}
-        spans += [(m.start(), m.end()) for w in words for m in re.finditer(rf"(?<![가-힣A-Za-z0-9]){re.escape(w)}", text)]
-        if any(not any(a <= q.start and q.end <= b for a, b in spans) for q in quantities):
-            continue
-        rest = list(text)
-        for a, b in spans:
-            rest[a:b] = "·" * (b - a)
-        head = S.texts[x.passage].partition("\n")[0][:120]
-        left = [w for w in re.split(r"[\s·.,!?~()（）'\"]+", "".join(rest)) if w]
-        if all(_FRAME.match(w) or len(w) > 1 and re.sub(r"(?:은|는|이|가|을|를|의|에|로|으로)$", "", w) in head for w in left):
+        if _says_only(text, quantities, row, right, _head(S, x)):
             return True
     return False
 
@@ -320,7 +331,8 @@ def _other_row(text:str, quantities:Sequence[Quantity], S:ReadContext, passages 
             continue
         if any(_number_match(q, y) >= .95 for q, _, _, mine in _bound(text, quantities, row) for y in mine):
             return None         # one of several tables has it so
-        first = first or _other_value(text, quantities, row, x) or _wrong_cell(text, quantities, row, x)
+        first = first or _other_value(text, quantities, row, x) or _wrong_cell(
+            text, quantities, row, x, _head(S, x))
     return first
 
 def _comparable_unit(q:Quantity, y:Quantity) -> bool:
