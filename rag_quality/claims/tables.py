@@ -126,7 +126,7 @@ def with_unit(header:str, cell:str, unit:str="") -> str:
     if m := _IN_HEAD.search(header):
         return cell + m[1].replace(" ", "")
     bare = re.sub(r"[(（\[][^()（）\[\]]*[)）\]]|\s", "", header)
-    named = next((u for name, u in _BY_NAME if re.search(f"{name}$", bare)), "")
+    named = next((u for name, u in _BY_NAME if re.search(rf"(?<!\d){name}$", bare)), "")
     return cell + (named or ("" if _COUNTS.search(bare) else unit))
 
 # %% ../../nbs/claims/06_tables.ipynb #916880a7
@@ -162,7 +162,7 @@ def tell_row(table:Table, row:tuple[str, ...]) -> str:
         return ""
     (head, name), rest = pairs[0], [f"{h} {c}".strip() for h, c in pairs[1:]]
     # '졸업학점 120', '등급 가'
-    name = f"{head} {name}" if head and re.match(r"\d|.$|[A-Za-z][A-Za-z0-9+°-]{0,2}$", name) else name
+    name = f"{head} {name}" if head and not name.endswith(head) and re.match(r"\d|.$|[A-Za-z][A-Za-z0-9+°-]{0,2}$", name) else name
     return f"{name}: {', '.join(rest)}" if rest else name
 
 @lru_cache(maxsize=2048)
