@@ -126,7 +126,7 @@ def _spot_of(m, prev:_Spot|None, joined:bool, own:_Spot|None) -> _Spot|None:
         par = base.paragraph
     return _Spot(base.article, base.branch, par, item, itemb, m["sub2"] or "", addendum=base.addendum)
 
-# %% ../../nbs/data/09_places.ipynb #e1310790
+# %% ../../nbs/data/09_places.ipynb #77c1e08e
 _MARKED = re.compile(r"[「『《〈](?P<q>[^「」『』《》〈〉\n]{1,80})[」』》〉]\s?(?:[(（][^()（）\n]{0,40}[)）]\s?)?(?P<of>시행령|시행규칙|시행세칙)?\s?(?P<add>부\s?칙\s?)?[>›]?\s?[\[<(]?$")
 _POINTS = re.compile(
     r"(?<![가-힣])(?P<p>같은|동|이|본|위|해당|당해)\s?(?P<w>법률|법|영|시행령|시행규칙|규칙|규정|학칙|세칙|조례|지침|내규|정관|규약|회칙|요령)(?:\s?(?P<of>시행령|시행규칙|시행세칙))?\s?(?P<add>부\s?칙\s?)?[\[<]?$")
@@ -144,6 +144,8 @@ def _name_in(words:list[str]) -> int:
     "How many of the last `words` are the name of a text that nothing is known of; 0: only the kind of a text is said."
     last, n = words[-1], 1
     left = words[:-1]
+    if last in ("법", "법률", "영") and not (left and left[-1] in ("관한", "대한", "위한")):
+        return 0                     # '동의나 법률상 의무'
     if last in ("시행령", "시행규칙", "시행세칙"):
         if not left or not re.search(_HEAD + "$", left[-1]) or left[-1] in ("법", "영") :
             return 0
