@@ -47,12 +47,12 @@ def place_of(passage:Passage) -> tuple[str, str]:
     t = _TITLE.match(passage.title or "")
     return (t["name"], t["label"]) if t else (passage.title or "", "")
 
-# %% ../../nbs/data/09_places.ipynb #9f06d5ba
+# %% ../../nbs/data/09_places.ipynb #c395923b
 _C = "[①-⑳]"
 _LOW = r"""(?:\s?제?\s?(?P<par>\d{1,2})\s?항)?(?:\s?(?:제\s?)?(?P<item>\d{1,2})\s?호(?:의\s?(?P<itemb>\d{1,2})(?!\d))?(?!\s?서식))?(?:\s?(?P<sub>[가나다라마바사아자차카타파하])\s?목)?"""
 _SPOT = re.compile(
     rf"""(?P<add>부\s?칙\s?(?:[<(（〈\[][^<>()（）〈〉\[\]\n]{{0,40}}[>)）〉\]]\s?)?)?제\s?(?P<art>\d{{1,4}})\s?조(?!합|직|정|사|건|각|[원명개])(?:\s?의\s?(?P<branch>\d{{1,2}})(?![\d]|\s?(?:항|호|분|개|명|인|회|학|년|월|일)))?(?:[(（][^()（）\n]{{1,40}}[)）](?=\s?제\s?\d+\s?[항호]))?{_LOW}
-    |(?P<annex>(?>{_ANNEX})(?![가-힣](?<![에의을를과와은는이및부까로도으])))
+    |(?P<annex>(?<![특개식])(?>{_ANNEX})(?![가-힣](?<![에의을를과와은는이및부까로도으])))
     |(?P<same>(?:같은|동|본|이|위|해당)\s?조(?![가-힣](?<![에의와과를을은는이가])){_LOW.replace('?P<par>', '?P<par2>').replace('?P<item>', '?P<item2>').replace('?P<itemb>', '?P<itemb2>').replace('?P<sub>', '?P<sub2>')})
     |(?P<prev>(?<![가-힣])(?:전|앞)\s?조(?=[에의와과를을은는\s제]))
     |(?<![\d가-힣조])(?:제\s?(?P<par3>\d{{1,2}})\s?항(?:\s?제\s?(?P<item3>\d{{1,2}})\s?호(?:의\s?(?P<itemb3>\d{{1,2}}))?)?|제\s?(?P<item4>\d{{1,2}})\s?호(?:의\s?(?P<itemb4>\d{{1,2}}))?(?!\s?서식))""",
