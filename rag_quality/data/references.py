@@ -82,7 +82,7 @@ def _lands(t:_Text, at:"_Spot", here:str) -> tuple[str, str|None]:
     text = "\n".join(p.text for p in found)
     return _part(text, at.paragraph, at.item, at.item_branch) or here, found[0].doc_id
 
-# %% ../../nbs/data/10_references.ipynb #f2f03738
+# %% ../../nbs/data/10_references.ipynb #9b3d1f59
 class ReferenceIndex:
     """Where the references of texts lead: to a passage of a collection, to one of a folder of statutes, or to a text
     that is in neither. Made once a collection."""
@@ -344,8 +344,8 @@ class ReferenceIndex:
             while end > begin and blank[end - 1].isspace():
                 end -= 1
             r = self._led(text[begin:end], begin, end, name, spot, form, t, label, former)
-            if named and name:
-                last = name
+            if named and name and not (t and name == t.name and form == "relative"):
+                last = name                              # after '이 법', '같은 법' is still the other one
             found.append(r)
             open_[level], floor = (name, spot, end), end
         return tuple(found)

@@ -112,6 +112,17 @@ def _misnamed(r:Reference, S:ReadContext) -> bool:
                 return True
     return False
 
+_HELD = .75     # share of a claim's words in one window of the context: a convention, not a measurement
+
+def _held(f:Checked) -> bool:
+    "Does the context say the claim, whatever it cites?"
+    a = f.at
+    return bool(a.near) and a.cover(a.near[0][3]) >= _HELD and bool((a.numbers[:, list(a.near[0][2])].max(1, initial=0) >= .8).all())
+
+def _only_source(r:Reference, f:Checked) -> bool:
+    "Is it named as a source in brackets, not in what is said?"
+    return any(b and flat_name(x.text) == flat_name(r.text) for x, b in f.cited.cites)
+
 def missing_texts(
     f: Checked,
     S: ReadContext,                       # the passages, read
@@ -125,6 +136,8 @@ def missing_texts(
     if not out:
         return ()
     flat = _flat_context(S)
+    if verdict == "unsupported" and _held(f) and all(_only_source(r, f) and not told(r, flat) for r in out):
+        return ()      # what a passage says, under a source that was not given: a wrong citation
     if verdict == "supported" and all(told(r, flat) for r in out):
         return ()
     if verdict == "contradicted" and f.differences:
