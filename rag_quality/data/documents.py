@@ -6,7 +6,7 @@
 __all__ = ['MAX_BYTES', 'MAX_UNPACKED', 'MAX_MEMBERS', 'MAX_RATIO', 'READABLE', 'Block', 'Document', 'plain',
            'private_characters', 'open_archive', 'read_member', 'read_document', 'list_files', 'read_documents']
 
-# %% ../../nbs/data/02_documents.ipynb #974a8378
+# %% ../../nbs/data/02_documents.ipynb #c48cc30a
 import io
 import re
 import struct
@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 from ..core import DataError, nfc, os_reason
 from .articles import _decode
 from .files import Problems
-from .tables import Cell, fill, heading_rows, segments, table_text
+from .tables import Cell, bar_tables, fill, table_text
 
 # %% ../../nbs/data/02_documents.ipynb #5142d4b1
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Document:
         "All blocks, a line or more each."
         return "\n".join(b.text for b in self.blocks)
 
-# %% ../../nbs/data/02_documents.ipynb #5affc705
+# %% ../../nbs/data/02_documents.ipynb #0fca05af
 _DROPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufff9-\ufffc]")
 _BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
 
@@ -78,18 +78,44 @@ def _table(cells:list, place:str) -> Iterator[Block]:
         return
     rows = fill([c for c, _ in cells])
     if any(map(any, rows)):
-        yield Block(table_text(rows, heading_rows([c for c, _ in cells])), place, rows)
+        yield Block(table_text(rows), place, rows)
 
-# %% ../../nbs/data/02_documents.ipynb #dad288e7
-def _text_blocks(text:str) -> list[Block]:
-    "The blocks of a plain text: a line each; a table that is drawn or cut by tabs is one."
-    out = []
-    for first, rows, lines in segments(plain(text).split("\n")):
-        if rows:
-            out.append(Block(table_text(rows, 1), f"{first}째 줄", rows))
+# %% ../../nbs/data/02_documents.ipynb #0b114142
+_RULE = re.compile(r"[\s|:-]+$")
+
+def _numbered(text:str) -> Iterator[tuple[int, str]]:
+    "(number from 1, line) of a text whose tables are written with bars; the numbers are those of the text as it was."
+    before, at = text.split("\n"), 0
+    after = bar_tables(text).split("\n")
+    if len(before) == len(after):
+        yield from enumerate(after, 1)
+        return
+    for line in after:
+        bare = line.strip()
+        if not bare.startswith("|"):
+            at = next((i + 1 for i in range(at, len(before)) if before[i].strip() == bare), at)
+        yield max(at, 1), line
+
+def _lined(text:str, line_block:Callable[[str, str], Block|None]) -> list[Block]:
+    "The blocks of a text: lines through `line_block(line, place)`, and runs of lines with bars as tables."
+    out, run = [], []
+    for n, line in [*_numbered(text), (0, "")]:
+        if re.match(r"\s*\|.*\|\s*$", line) and not re.match(r"\s*\|\s*\|\s*$", line):
+            run.append((n, line.strip()))
+            continue
+        if len(run) > 1:
+            rows = tuple(tuple(c.strip() for c in l.strip("|").split("|")) for _, l in run if not _RULE.match(l))
+            out.append(Block("\n".join(l for _, l in run), f"{run[0][0]}째 줄", rows))
         else:
-            out += [Block(l.strip(), f"{first + i}째 줄") for i, l in enumerate(lines) if l.strip()]
+            out += [b for m, l in run if (b := line_block(l, f"{m}째 줄"))]
+        run = []
+        if line.strip() and (block := line_block(line, f"{n}째 줄")):
+            out.append(block)
     return out
+
+def _text_blocks(text:str) -> list[Block]:
+    "The blocks of a plain text: a line each; a table that is drawn or cut by tabs or bars is one."
+    return _lined(plain(text), lambda line, place: Block(line.strip(), place))
 
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _TITLES = ("제목", "title", "name", "법령명", "규정명", "법령명한글")
@@ -125,24 +151,23 @@ def _unmarked(line:str) -> str:
         line = mark.sub(instead, line)
     return line.strip()
 
+def _unmarked_table(text:str) -> str:
+    return "\n".join(_unmarked(l) for l in text.split("\n"))
+
 def _markdown(text:str) -> tuple[list[Block], dict, str]:
     "(blocks, front matter, title) of a Markdown text."
     said, text, before = _front_matter(plain(text))
     text = re.sub(r"<!--.*?-->", lambda m: "\n"*m[0].count("\n"), text, flags=re.S)
     title = next((str(v) for k in _TITLES if (v := said.get(k)) and isinstance(v, str)), "")
-    out = []
-    for first, rows, lines in segments(text.split("\n")):
-        place = f"{before + first}째 줄"
-        if rows:
-            out.append(Block(_unmarked(table_text(rows, 1)), place, tuple(tuple(map(_unmarked, r)) for r in rows)))
-            continue
-        for i, line in enumerate(lines):
-            if re.match(r"\s*(?:```|~~~)|\s*(?:[-*_]\s*){3,}$", line):
-                continue                          # a fence; a line across the page
-            head = re.match(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$", line)
-            said_here = _unmarked(head[2] if head else re.sub(r"^\s*>+\s?", "", line))
-            if said_here:
-                out.append(Block(said_here, f"{before + first + i}째 줄", level=len(head[1]) if head else 0))
+    def block(line, place):
+        if re.match(r"\s*(?:```|~~~)|\s*(?:[-*_]\s*){3,}$", line):
+            return None                          # a fence; a line across the page
+        head = re.match(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$", line)
+        bare = _unmarked(head[2] if head else re.sub(r"^\s*>+\s?", "", line))
+        return Block(bare, place, level=len(head[1]) if head else 0) if bare else None
+    # the lines of the front matter are counted, so that places are those of the file
+    out = _lined("\n"*before + text, block)
+    out = [replace(b, text=_unmarked_table(b.text), rows=tuple(tuple(map(_unmarked, r)) for r in b.rows)) if b.rows else b for b in out]
     return out, said, title or next((b.text for b in out if b.level == 1), "")
 
 # %% ../../nbs/data/02_documents.ipynb #29fa4eb0
