@@ -68,7 +68,7 @@ def _import_command(args) -> int:
         print(f"{args.out}에 있던 {', '.join(kept)}은(는) 그대로 두었습니다. 판정이 새 조문과 맞는지는 rag-quality diff로 보세요.", file=sys.stderr)
     return 1 if found.dropped and not args.lenient else 0
 
-# %% ../../nbs/cli/04_documents.ipynb #a5d0f262
+# %% ../../nbs/cli/04_documents.ipynb #11664a99
 def _edition(path:str, lenient:bool):
     "The collection of one edition, told while it is read."
     from rag_quality.data import load_collection
@@ -85,7 +85,10 @@ def _stored_answers(path:str) -> tuple[list[dict], tuple[str, ...]]:
 def _diff_command(args) -> int:
     "`rag-quality diff`; 1 where rows of the answers could not be read."
     from rag_quality.cli.measure import _check_writable
-    from rag_quality.core import atomic_write
+    from rag_quality.core import ConfigError, atomic_write
+    for path in (args.old, args.new):
+        if not Path(path).exists():
+            raise ConfigError(f"자료가 없습니다: {path}. 두 판의 규정 파일이나 폴더를 주세요: rag-quality diff 옛판.hwpx 새판.hwpx")
     to_json = None if args.json in (None, "-") else args.json
     for target, other in ((to_json, args.html), (args.html, to_json)):
         _check_writable(target, False, args.old, args.new, args.answers, other)

@@ -215,8 +215,6 @@ def _autorag(path, problems):
 
 def _documents(path, problems):
     "Documents of any format; what a person should look at, in a line."
-    if path.suffix.lower() in (".jsonl", ".json", ".tsv", ".csv"):
-        raise DataError(f"{path}: 규정 문서가 아닙니다. corpus.jsonl이 든 컬렉션이면 파일이 아니라 폴더를 주세요: {path.parent}")
     found = import_documents(path, checked=False)
     problems += found.dropped
     told = {k: len(v) for k, v in found.by_kind().items() if k in ("repeated", "same_id", "skipped", "missing_regulation")}

@@ -15,7 +15,7 @@ from .articles import _blocks, _cut, _free, _passage
 from .contents import (
     _ABOUT, _DATE, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _lines, _spaced, _squash, _titles)
 from .documents import Document
-from .heads import _ADDENDUM, _SENTENCE, _annex, _heading, _inside, _read_head
+from .heads import _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head
 
 # %% ../../nbs/data/06_book.ipynb #5e91fac5
 @dataclass(frozen=True, slots=True)

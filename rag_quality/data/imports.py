@@ -208,7 +208,7 @@ def _sort_of(label:str) -> str:
         return "addenda"
     return "annexes" if re.match(r"별[표지첨]|서식|부표|붙임", label) else "sections"
 
-# %% ../../nbs/data/07_imports.ipynb #e111cc44
+# %% ../../nbs/data/07_imports.ipynb #95818c60
 def _code(document:Document) -> str:
     "The prefix of the ids of a document that is one regulation: its path within the folder, without its ending."
     return re.sub(r"\.\w{1,8}$", "", document.source.replace(": ", "/")) or document.name
@@ -263,6 +263,8 @@ def import_documents(path:str|Path,     # a file, a folder or a ZIP
     path, problems, taken = Path(path), Problems(), set()
     if not path.exists():
         raise DataError(f"자료가 없습니다: {path}. 규정 파일이나 폴더를 주세요.")
+    if path.is_file() and path.suffix.lower() in (".jsonl", ".json", ".tsv", ".csv"):
+        raise DataError(f"{path}: 규정 문서가 아닙니다. corpus.jsonl이 든 컬렉션이면 파일이 아니라 폴더를 주세요: {path.parent}")
     regulations, documents, findings = [], [], []
     for document in read_documents(path, problems, progress=progress):
         found, read, odd = _import_one(replace(document, source=_short(document.source, path)), taken, checked)
