@@ -7,6 +7,7 @@ __all__ = ['MAX_BYTES', 'MAX_UNPACKED', 'MAX_MEMBERS', 'MAX_RATIO', 'READABLE', 
            'private_characters', 'open_archive', 'read_member', 'read_document', 'list_files', 'read_documents']
 
 # %% ../../nbs/data/02_documents.ipynb #c48cc30a
+import bisect
 import io
 import re
 import struct
@@ -23,6 +24,7 @@ from pathlib import Path, PurePosixPath
 from ..core import DataError, nfc, os_reason
 from .articles import _decode
 from .files import Problems
+from .lines import text_furniture, unwrap_text, wrapped_at
 from .tables import Cell, bar_tables, fill, table_text
 
 # %% ../../nbs/data/02_documents.ipynb #5142d4b1
@@ -51,8 +53,8 @@ class Document:
         return "\n".join(b.text for b in self.blocks)
 
 # %% ../../nbs/data/02_documents.ipynb #0fca05af
-_DROPPED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufff9-\ufffc]")
-_BREAKS = re.compile("\r\n|[\r\x85\u2028\u2029]")
+_DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ufff9-\ufffc]")
+_BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
 
 def plain(text:str    # as a file has it
          ) -> str:
@@ -93,7 +95,7 @@ def _numbered(text:str) -> Iterator[tuple[int, str]]:
     for line in after:
         bare = line.strip()
         if not bare.startswith("|"):
-            at = next((i + 1 for i in range(at, len(before)) if before[i].strip() == bare), at)
+            at = next((i + 1 for i in range(at, min(at + 2000, len(before))) if before[i].strip() == bare), at)
         yield max(at, 1), line
 
 def _lined(text:str, line_block:Callable[[str, str], Block|None]) -> list[Block]:
@@ -113,9 +115,36 @@ def _lined(text:str, line_block:Callable[[str, str], Block|None]) -> list[Block]
             out.append(block)
     return out
 
-def _text_blocks(text:str) -> list[Block]:
-    "The blocks of a plain text: a line each; a table that is drawn or cut by tabs or bars is one."
-    return _lined(plain(text), lambda line, place: Block(line.strip(), place))
+def _text_blocks(text:str) -> tuple[list[Block], list[str]]:
+    """(the blocks of a plain text, notes): a block a line, or a paragraph where the text was broken into lines of one width; a table that
+    is drawn or cut by tabs or bars is one."""
+    lines = re.sub("\r\n?", "\n", text).replace("\n\f", "\f").replace("\f", "\n\f").split("\n")
+    gone = text_furniture(lines)
+    notes = [f"머리말과 쪽 번호 {len(gone):,}줄은 본문이 아니라 뺐습니다({', '.join(dict.fromkeys(repr(lines[i].strip()[:30]) for i in gone[:4]))})."] if gone else []
+    soft = {i + 1 for i in gone} | {i + 1 for i, l in enumerate(lines) if l.startswith("\f")}
+    for i in gone:
+        lines[i] = ""
+    lines = plain("\n".join(l.lstrip("\f") for l in lines)).split("\n")
+    limit = wrapped_at(lines)
+    blocks = _lined("\n".join(lines), lambda line, place: Block(line if limit else line.strip(), place))
+    if not limit:
+        return blocks, notes
+    out, run, last, softened = [], [], 0, sorted(soft)
+    def flush():
+        out.extend(Block(t.strip(), p) for t, p in unwrap_text(run, limit)) if run else None
+        run.clear()
+    for b in blocks:
+        if b.rows:
+            flush()
+            out.append(b)
+            continue
+        n = int(re.match(r"\d+", b.place)[0])
+        k = bisect.bisect_right(softened, last)
+        run.append((n, b.text, n > last + 1 and not (k < len(softened) and softened[k] <= n)))
+        last = n
+    flush()
+    joined = len(blocks) - len(out)
+    return out, [*notes, f"너비 {limit}칸에서 끊긴 줄 {joined:,}곳을 문장으로 이었습니다."] if joined else notes
 
 _FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
 _TITLES = ("제목", "title", "name", "법령명", "규정명", "법령명한글")
@@ -375,15 +404,18 @@ def _read_kind(kind:str, raw:bytes, name:str) -> tuple[list[Block], dict, str, l
         from rag_quality.data.hangul import read_hwp
         return read_hwp(raw)
     if kind == "pdf":
-        from rag_quality.data.office import read_pdf
+        from rag_quality.data.pdf import read_pdf
         return read_pdf(raw)
     if kind == "docx":
-        from rag_quality.data.office import read_docx
+        from rag_quality.data.word import read_docx
         return read_docx(raw)
     text = _decoded(raw, name)
     if kind == "html":
         return _html(text)
-    return (*_markdown(text), []) if kind == "md" else (_text_blocks(text), {}, "", [])
+    if kind == "md":
+        return *_markdown(text), []
+    blocks, notes = _text_blocks(text)
+    return blocks, {}, "", notes
 
 def _document(raw:bytes, name:str, source:str) -> Document:
     "A document out of a file's bytes."
