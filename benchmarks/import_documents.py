@@ -3,8 +3,8 @@
 usage: python benchmarks/import_documents.py DATA [--misses]      DATA: a folder with rulebook.hwpx, rulebook.hwp, plan.hwp, form.hwpx, statutes/*.md (those that are there)
 For each book: regulations against its table of contents; articles, annexes and 부칙 against a count over the paragraphs (a paragraph that begins '제N조(', and where the
 numbers start again); characters in a passage, in the told remainder, in neither; seconds and memory (of a process of its own). Statutes: every '##### 제N조' and '부칙 <' line.
-Then round trips: the book read from its file, written as .txt (and as PDF where reportlab is installed), read back: articles whose text is the same, white space aside;
-and cut once more without its table of contents. --misses: shows what was missed, on standard error; nothing of a text is kept.
+Then round trips: the book read from its file, written as .txt, PDF (lines broken, page numbers), DOCX and HWPX, read back: articles whose text is the same, white space
+aside; and cut once more without its table of contents. --misses: shows what was missed, on standard error; nothing of a text is kept.
 """
 import argparse, re, resource, subprocess, sys, tempfile, time
 from collections import Counter
@@ -13,7 +13,7 @@ from pathlib import Path
 from rag_quality.data.book import cut_book
 from rag_quality.data.documents import Block, Document, read_document
 
-import kept
+import import_made, kept
 
 BOOKS = ("rulebook.hwpx", "rulebook.hwp", "plan.hwp", "form.hwpx")
 ARTICLE = re.compile(r"제 ?(\d+) ?조(?: ?의 ?(\d+)| ?(\d))? ?([(（【\[<].*)")
@@ -108,22 +108,6 @@ def same(name, want, book):
     got = texts_of(book)
     print(f"{name}: 규정 {len(book.regulations)}, 글이 같은 조 {sum(got.get(k) == t for k, t in want.items())}/{len(want)} ({sum(got.get(k) == t for k, t in want.items())/max(len(want), 1):.2%})")
 
-def write_pdf(text, path):
-    "The text as a PDF of A4 pages, lines wrapped at 42 characters, with page numbers. False where no writer is installed."
-    try:
-        from reportlab.pdfbase import pdfmetrics
-        from reportlab.pdfbase.cidfonts import UnicodeCIDFont
-        from reportlab.pdfgen.canvas import Canvas
-    except ImportError:
-        return False
-    pdfmetrics.registerFont(UnicodeCIDFont("HYSMyeongJo-Medium")); c = Canvas(str(path)); y, page = 800, 1; c.setFont("HYSMyeongJo-Medium", 10)
-    for line in text.split("\n"):
-        for piece in [line[i:i + 42] for i in range(0, max(len(line), 1), 42)]:
-            if y < 60: c.drawString(290, 30, f"- {page} -"); c.showPage(); c.setFont("HYSMyeongJo-Medium", 10); y, page = 800, page + 1
-            c.drawString(60, y, piece); y -= 15
-    c.save()
-    return True
-
 def round_trips(path):
     "The book written in other forms and read back."
     document = read_document(path); want = texts_of(cut_book(document)); text = "\n".join(b.text for b in document.blocks)
@@ -133,8 +117,10 @@ def round_trips(path):
     with tempfile.TemporaryDirectory() as folder:
         txt = Path(folder)/"book.txt"; txt.write_text(text, encoding="utf8")
         same(f"{path.name} -> .txt", want, cut_book(read_document(txt)))
-        if write_pdf(text, pdf := Path(folder)/"book.pdf"): same(f"{path.name} -> .pdf", want, cut_book(read_document(pdf)))
-        else: print(f"{path.name} -> .pdf: 재지 않음 (reportlab이 없음)")
+        blocks = [list(b.rows) if b.rows else b.text for b in document.blocks]
+        for kind, write in (("pdf", import_made.pdf), ("docx", import_made.docx), ("hwpx", import_made.hwpx)):
+            other = Path(folder)/f"book.{kind}"; other.write_bytes(write(blocks)); begun = time.process_time(); book = cut_book(read_document(other))
+            same(f"{path.name} -> .{kind}", want, book); print(f"  다시 읽고 나누기 {time.process_time() - begun:.1f} s")
 
 def statutes(folder):
     "Every 조 and every 부칙 of statutes kept as Markdown."
