@@ -38,23 +38,12 @@ _NEXT = 12      # letters between a row's name and its value, where no heading i
 def _called(label:str) -> re.Pattern|None:
     "A pattern for the name of a row: '1급ㆍ2급' for either, '출입증 대여' for '출입증을 대여하면', too."
     parts = re.split(r"\s?[·ㆍ,]\s?", label)
-    many = (
-        [name_pattern(w) for w in parts]
-        if len(parts) > 1 and len({w[-1:] for w in parts}) == 1 and not any(re.search(r"\s", w) for w in parts)
-        else []
-    )
-    words = label.split()
-    apart = (
-        [
-            re.compile(
-                r"(?<![가-힣A-Za-z0-9])"
-                + r"[은는이가을를의]?\s(?:\d\S{1,3}\s)?".join(map(re.escape, words))
-                + r"(?![가-힣]{4})"
-            )
-        ]
-        if 1 < len(words) < 4 and all(re.fullmatch("[가-힣]{2,6}", w) for w in words)
-        else []
-    )
+    alike = len(parts) > 1 and len({w[-1:] for w in parts}) == 1 and not any(re.search(r"\s", w) for w in parts)
+    many = [name_pattern(w) for w in parts] if alike else []
+    words, apart = label.split(), []
+    if 1 < len(words) < 4 and all(re.fullmatch("[가-힣]{2,6}", w) for w in words):
+        between = r"[은는이가을를의]?\s(?:\d\S{1,3}\s)?"
+        apart = [re.compile(rf"(?<![가-힣A-Za-z0-9]){between.join(map(re.escape, words))}(?![가-힣]{{4}})")]
     found = [k for k in (name_pattern(label), *many, *apart) if k]
     return re.compile("|".join(k.pattern for k in found)) if found else None
 
@@ -118,15 +107,10 @@ def _of_lines(body:str) -> list[tuple[tuple[_TableRow, ...], frozenset[str]]]:
             run.append((m["name"].strip(), m["cell"], k))
         elif line.strip() or len(out) == 0 or run:
             if len(run) > 1 and len({n for n, *_ in run}) == len(run):
-                out.append(
-                    (
-                        tuple(
-                            _TableRow(n, (k,), (("", c, tuple(find_quantities(c))),) if re.search(r"\d", c) else ())
-                            for n, c, k in run
-                        ),
-                        frozenset(_flat(f"{n}{c}") for n, c, _ in run),
-                    )
-                )
+                rows = tuple(
+                    _TableRow(n, (k,), (("", c, tuple(find_quantities(c))),) if re.search(r"\d", c) else ())
+                    for n, c, k in run)
+                out.append((rows, frozenset(_flat(f"{n}{c}") for n, c, _ in run)))
             run = []
     return out
 
@@ -217,14 +201,8 @@ def _other_value(text:str, quantities, row:_TableRow, x:_TableRows) -> tuple[str
             if (not one or c[0] == cells[0][0]) and any(_number_match(q, y) >= 0.95 for y in c[2])
         ]
         if homes and not any(_strangers(row.name, h, text) for h in homes):
-            return (
-                q.text,
-                (
-                    f"{quoted(q.text, '은')} {homes[0]}의 값입니다."
-                    f" {with_josa(f'{row.name}의 {one}' if one else row.name, '은')}"
-                    f" {quoted(mine[0].text, '이라')}고 합니다"
-                ),
-            )
+            whose = with_josa(f"{row.name}의 {one}" if one else row.name, "은")
+            return q.text, f"{quoted(q.text, '은')} {homes[0]}의 값입니다. {whose} {quoted(mine[0].text, '이라')}고 합니다"
 
 # %% ../../nbs/faithfulness/03_rules.ipynb #6f4643ba
 # what a claim says isn't so, or what it only compares with
@@ -305,11 +283,8 @@ def _wrong_cell(text:str, quantities, row:_TableRow, x:_TableRows, head:str) -> 
         # a value of no cell may be reckoned from several
         if not at and not _says_only(text, quantities, row, [(q, column)], head):
             continue
-        return (
-            q.text,
-            (f"{quoted(q.text, '은')} {at}의 값입니다. " if at else "")
-            + f"{with_josa(f'{row.name}의 {column}', '은')} {quoted(mine[0].text, '이라')}고 합니다",
-        )
+        why = f"{quoted(q.text, '은')} {at}의 값입니다. " if at else ""
+        return q.text, f"{why}{with_josa(f'{row.name}의 {column}', '은')} {quoted(mine[0].text, '이라')}고 합니다"
     return None
 
 def _head(S:ReadContext, x:_TableRows) -> str:
