@@ -5,18 +5,17 @@
 # %% auto #0
 __all__ = ['MAX_PAGES', 'read_pdf']
 
-# %% ../../nbs/data/04_pdf.ipynb #c0e5388c
+# %% ../../nbs/data/04_pdf.ipynb #f7a14f01
 import bisect
 import ctypes
 import re
-import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import median
 
 from ..core import DataError, import_extra
-from .documents import Block, _paragraph, _table, plain
-from .lines import Line, _furniture, broken_in_words, join_lines_of, join_text
+from .documents import Block, Clock, _paragraph, _table, plain
+from .lines import Line, _furniture, join_lines_of, join_text, room_left
 from .tables import Cell
 
 # %% ../../nbs/data/04_pdf.ipynb #618c535b
@@ -165,8 +164,8 @@ def _pdf_page(document, number:int, raw) -> tuple[list, int]:
             if now and "".join(c[0] for c in now).strip():
                 boxes = [c for c in now if c[1] is not None and not c[0].isspace()]
                 if boxes:
-                    sizes = sorted(c[4] - c[3] for c in boxes)
-                    em = max(sizes[len(sizes)//2]*0.8, 1.0)
+                    wide = sorted(c[2] - c[1] for c in boxes if c[0] >= "ᄀ")
+                    em = max(wide[len(wide)//2] if wide else 0.8*median(c[4] - c[3] for c in boxes), 1.0)
                     said, last = "", None
                     for c in now:
                         if c[1] is not None and last is not None and c[1] - last > 2.2*em:
@@ -239,12 +238,12 @@ def read_pdf(raw_bytes:bytes   # the file
             raise DataError("암호가 걸린 PDF입니다. 암호를 풀고 다시 저장해 주세요.") from None
         raise DataError("PDF 파일이 깨졌습니다. 원래 프로그램에서 PDF로 다시 저장해 주세요.") from None
     try:
-        return _pdf_blocks(document, raw, 10 + 20*len(raw_bytes)/1e6)
+        return _pdf_blocks(document, raw, Clock(3*len(raw_bytes)))
     finally:
         document.close()
 
-def _pdf_blocks(document, raw, seconds:float) -> tuple[list[Block], dict, str, list[str]]:
-    pages, blank, notes, begun = [], [], [], time.process_time()
+def _pdf_blocks(document, raw, clock:Clock) -> tuple[list[Block], dict, str, list[str]]:
+    pages, blank, notes = [], [], []
     count = len(document)
     if count > MAX_PAGES:
         raise DataError(f"PDF가 {count:,}쪽입니다({MAX_PAGES:,}쪽까지). 나누어 주세요.")
@@ -254,8 +253,7 @@ def _pdf_blocks(document, raw, seconds:float) -> tuple[list[Block], dict, str, l
         found, letters = _pdf_page(document.raw, number, raw)
         pages.append(found)
         blank += [number + 1] if letters < 5 else []
-        if time.process_time() - begun > seconds + number:
-            raise DataError(f"PDF의 {number + 1}쪽까지 {seconds:.0f}초가 넘게 걸려 그쳤습니다. 파일이 깨진 듯합니다. PDF를 다시 만들어 주세요.")
+        clock.check()
     if len(blank) == count:
         raise DataError(f"글자 층이 없는 PDF입니다({count:,}쪽 모두 그림, 스캔). 글자를 알아보게(OCR) 한 PDF를 주세요.")
     lines = [[x for x in page if isinstance(x, Line)] for page in pages]
@@ -294,12 +292,12 @@ def _pitch(lines:Sequence[Line]) -> float:
 def _pdf_flow(flow:list, limits:list[float]) -> tuple[list[Block], int]:
     "(the blocks of lines and tables in order, how many line ends were joined)."
     lines = [x for x in flow if isinstance(x, Line)]
-    tight = broken_in_words(lines, lambda l: limits[l.page])
-    if tight:
+    room = room_left(lines, lambda l: limits[l.page])
+    if room is not None:
         for l in lines:
-            l.first = 0.0
+            l.first = room
     groups = list(join_lines_of(lines, lambda l: limits[l.page]))
-    blocks = {id(g[0]): _paragraph(text, place) for g, (text, place) in zip(groups, join_text(groups, tight))}
+    blocks = {id(g[0]): _paragraph(text, place) for g, (text, place) in zip(groups, join_text(groups, room is not None))}
     out = []
     for x in flow:
         if not isinstance(x, Line):
