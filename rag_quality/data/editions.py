@@ -156,7 +156,7 @@ class Editions:
             "regulations_deleted": list(self.deleted), "regulations_renamed": [list(r) for r in self.renamed],
             "counts": self.counts, "changes": [c.to_dict() for c in self.changes if c.kind != "same"]}
 
-# %% ../../nbs/data/08_editions.ipynb #201875ed
+# %% ../../nbs/data/08_editions.ipynb #b4021adc
 def _regulation(p:Passage) -> str:
     return p.metadata.get("regulation") or p.metadata.get("code") or re.sub(r"[:#][^:#]*$", "", p.doc_id)
 
@@ -252,6 +252,20 @@ def _pairs(old:_Side, new:_Side, a:Sequence[Passage], b:Sequence[Passage]) -> li
     for _, _, x, y in sorted(scored, key=lambda s: s[:2], reverse=True):
         if x in left and y in right:
             take(x, y)
+    return out + _between(a, b, out)
+
+def _between(a:Sequence[Passage], b:Sequence[Passage], pairs:list) -> list[tuple[Passage, Passage]]:
+    "An article and the one marked as deleted ('제7조 삭제') that stands alone between its neighbours in the new edition."
+    to, whence = {x.doc_id: y.doc_id for x, y in pairs}, {y.doc_id for _, y in pairs}
+    at, out = {y.doc_id: j for j, y in enumerate(b)}, []
+    for i, x in enumerate(a):
+        if x.doc_id in to or i == 0 or a[i - 1].doc_id not in to:
+            continue
+        j = at[to[a[i - 1].doc_id]] + 1
+        after = a[i + 1].doc_id if i + 1 < len(a) else None
+        closed = after is None or at.get(to.get(after), -1) == j + 1
+        if j < len(b) and closed and b[j].doc_id not in whence and _gone(b[j]) and not _gone(x):
+            out.append((x, b[j]))
     return out
 
 def _within(part:Counter, whole:Counter) -> float:
