@@ -156,7 +156,7 @@ class Editions:
             "regulations_deleted": list(self.deleted), "regulations_renamed": [list(r) for r in self.renamed],
             "counts": self.counts, "changes": [c.to_dict() for c in self.changes if c.kind != "same"]}
 
-# %% ../../nbs/data/08_editions.ipynb #b4021adc
+# %% ../../nbs/data/08_editions.ipynb #806751e4
 def _regulation(p:Passage) -> str:
     return p.metadata.get("regulation") or p.metadata.get("code") or re.sub(r"[:#][^:#]*$", "", p.doc_id)
 
@@ -222,6 +222,11 @@ def _pairs(old:_Side, new:_Side, a:Sequence[Passage], b:Sequence[Passage]) -> li
         out.append((x, y))
         left.remove(x)
         right.remove(y)
+    keys = [[(side.plain[p.doc_id], _dated(p)) for p in ps] for side, ps in ((old, left), (new, right))]
+    for i, j, n in difflib.SequenceMatcher(None, *keys, autojunk=False).get_matching_blocks():
+        out += [(a[i + k], b[j + k]) for k in range(n)]       # in order: of several that say the same, each its own
+    known = {x.doc_id for x, _ in out}, {y.doc_id for _, y in out}
+    left, right = [x for x in a if x.doc_id not in known[0]], [y for y in b if y.doc_id not in known[1]]
     here = {_article(p): p for p in right}
     for x in list(left):
         y = here.get(_article(x))

@@ -21,7 +21,7 @@ from .files import Problems
 from .references import ReferenceIndex, lost_references
 from .tables import flattened_tables
 
-# %% ../../nbs/data/07_imports.ipynb #1c7ccebe
+# %% ../../nbs/data/07_imports.ipynb #52a1352b
 FINDINGS = {      # kind -> (severity, what it is, what to do)
     "unread": ("error", "읽지 못한 파일", "까닭을 보고 다른 꼴로 저장해 다시 주세요"),
     "empty": ("error", "글이 없는 파일", "스캔한 그림이면 글자 인식(OCR)을 한 뒤 주세요"),
@@ -63,9 +63,11 @@ class Finding:
         return f"[{FINDINGS[self.kind][1]}] {where + ': ' if where else ''}{self.text}"
     def to_dict(self) -> dict:
         "Plain values for JSON."
-        return {"kind": self.kind, "severity": self.severity, "file": self.file, "place": self.place, "text": self.text, "advice": self.advice}
+        return {
+            "kind": self.kind, "severity": self.severity, "file": self.file, "place": self.place, "text": self.text,
+            "advice": self.advice}
 
-# %% ../../nbs/data/07_imports.ipynb #02b5138e
+# %% ../../nbs/data/07_imports.ipynb #ca4322d5
 _HEAD_LINE = re.compile(
     r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]]\s?(?![에의을를은는과와이가])|[\[<【〈(]\s?(?:별\s?[표지첨]|부표|붙임|서식)[^\]>】〉)\n]{0,30}[\]>】〉)]\s*(?:<[^>]*>)?\s*$|부\s{0,4}칙\s*(?:[<(（〈][^>)）〉\n]{4,60}[>)）〉])?\s*$)")
 _HEAD_AFTER = re.compile(r"(?<=다\.)[ \t]+제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（][^()（）\n]{1,30}[)）]\s(?![에의을를은는과와이가])")
@@ -80,7 +82,7 @@ def _heads_inside(p:Passage) -> list[str]:
     return found + [m[0].strip() for m in _HEAD_AFTER.finditer(p.text)]
 
 def _gaps(passages:Iterable[Passage]) -> list[str]:
-    "The numbers that are not there, '제3조' or '제5조~제7조'; a regulation that is a part of a longer one begins where it begins."
+    "The numbers that are not there, '제3조' or '제5조~제7조'; a part of a longer regulation begins where it begins."
     labels = [p.metadata.get("article", "") for p in passages]
     numbers = sorted({int(m[1]) for l in labels if (m := _ARTICLE.match(re.sub(r"-\d+$", "", l)))})
     out = [(a + 1, b - 1) for a, b in zip(numbers, numbers[1:]) if b - a > 1]
@@ -101,9 +103,10 @@ def _of_passages(passages:list[Passage], file:str) -> Iterable[Finding]:
     if gaps := _gaps(passages):
         last = [l for p in passages if _ARTICLE.match(l := p.metadata.get("article", ""))]
         shown = ", ".join(gaps[:8]) + (f" 등 {len(gaps)}곳" if len(gaps) > 8 else "")
-        yield Finding("gap", f"{shown}가 없습니다 (모두 {len(last)}개 조, 마지막은 {last[-1]})", file, passages[0].metadata.get("regulation", ""))
+        said = f"{shown}가 없습니다 (모두 {len(last)}개 조, 마지막은 {last[-1]})"
+        yield Finding("gap", said, file, passages[0].metadata.get("regulation", ""))
 
-# %% ../../nbs/data/07_imports.ipynb #49bf2371
+# %% ../../nbs/data/07_imports.ipynb #2d2b6944
 def _of_blocks(document:Document) -> Iterable[Finding]:
     "What the blocks of a document tell."
     private, first = Counter(), ""
@@ -131,7 +134,8 @@ def _not_covered(document:Document, gone:list[tuple[int, str]]) -> Iterable[Find
         if len(text) >= 5:
             b = document.blocks[i]
             whole = " ".join(b.text.split())
-            yield Finding("uncovered", f"'{text[:60]}' (그 줄: {whole[:80]}{'…' if len(whole) > 80 else ''})", document.source, b.place)
+            said = f"'{text[:60]}' (그 줄: {whole[:80]}{'…' if len(whole) > 80 else ''})"
+            yield Finding("uncovered", said, document.source, b.place)
 
 # %% ../../nbs/data/07_imports.ipynb #e365fbdc
 @dataclass(frozen=True, slots=True)
@@ -208,7 +212,7 @@ def _sort_of(label:str) -> str:
         return "addenda"
     return "annexes" if re.match(r"별[표지첨]|서식|부표|붙임", label) else "sections"
 
-# %% ../../nbs/data/07_imports.ipynb #95818c60
+# %% ../../nbs/data/07_imports.ipynb #286e94a7
 def _code(document:Document) -> str:
     "The prefix of the ids of a document that is one regulation: its path within the folder, without its ending."
     return re.sub(r"\.\w{1,8}$", "", document.source.replace(": ", "/")) or document.name
@@ -234,7 +238,8 @@ def _import_one(document:Document, taken:set[str], checked:bool) -> tuple[list[R
     for r in book.regulations:
         apart = _apart(r, taken)
         if apart is not r:
-            findings.append(Finding("same_id", f"{r.name!r}이(가) 이미 있어 id를 {apart.code!r}로 시작합니다", document.source, r.name))
+            said = f"{r.name!r}이(가) 이미 있어 id를 {apart.code!r}로 시작합니다"
+            findings.append(Finding("same_id", said, document.source, r.name))
         r = replace(apart, passages=tuple(replace(p, metadata={**p.metadata, "file": document.source}) for p in apart.passages))
         taken.update(p.doc_id for p in r.passages)
         out.append(r)
@@ -245,12 +250,15 @@ def _import_one(document:Document, taken:set[str], checked:bool) -> tuple[list[R
         findings.append(Finding("empty", "글을 찾지 못했습니다", document.source))
     findings += [Finding(_ODD.get(kind, "odd"), what, document.source, place) for kind, place, what in book.odd]
     if checked:
-        coverage, gone = coverage_of([b.text for b in document.blocks], map(_lines_of_passage, passages), [t for *_, t in book.left])
+        coverage, gone = coverage_of(
+            [b.text for b in document.blocks], map(_lines_of_passage, passages), [t for *_, t in book.left])
         findings += _not_covered(document, gone)
         for r in out:
             findings += _of_passages(list(r.passages), document.source)
         findings += _of_blocks(document)
-    read = FileRead(document.source or document.name, document.kind, len(document.blocks), tables, len(out), len(passages), coverage, document.notes)
+    read = FileRead(
+        document.source or document.name, document.kind, len(document.blocks), tables, len(out), len(passages), coverage,
+        document.notes)
     return out, read, findings
 
 def import_documents(path:str|Path,     # a file, a folder or a ZIP
@@ -274,8 +282,10 @@ def import_documents(path:str|Path,     # a file, a folder or a ZIP
     if strict:
         problems.settle(True)
     if not any(r.passages for r in regulations):
-        why = f": {problems[0]}" if problems else ""
-        raise DataError(f"{path}: 읽을 수 있는 규정이 없습니다{why}. 규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT)이나 그것이 든 폴더를 주세요.")
+        if len(problems) == 1:
+            raise DataError(problems[0])
+        more = "".join(f"\n{p}" for p in problems[:5])
+        raise DataError(f"{path}: 읽을 수 있는 규정이 없습니다. 규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT)을 주세요.{more}")
     findings += [Finding("unread", _short(p, path)) for p in problems]
     if over := list_files(path)[1]:
         names = ", ".join(nfc(p.name) for p in over[:5])

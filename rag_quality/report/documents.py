@@ -15,17 +15,7 @@ from ..data.editions import KINDS, Change, Edit, Editions, _place
 from ..data.imports import FINDINGS, Finding, Imported
 from ..data.stale import STATES, Effect
 
-# %% ../../nbs/report/04_documents.ipynb #7d34fea0
-_MORE = """
-.kpis{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.2rem,1fr));gap:.7rem;margin:1rem 0}
-.kpi{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:.7rem .9rem}.kpi b{display:block;font-size:1.45rem;line-height:1.3}.kpi span{color:var(--soft);font-size:.86rem}
-main{max-width:1000px}h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2rem 0 .6rem}.card{margin:.7rem 0}.card h3{font-size:1rem;display:flex;gap:.6rem;align-items:center;flex-wrap:wrap}
-.card>details>summary{font-weight:600;display:block}.advice{color:var(--soft);margin:.35rem 0 .5rem}.list li{border-top:1px solid var(--line);padding:.45rem 0}.list .at{color:var(--faint);font-size:.85rem;display:block}
-.bar{display:flex;height:.8rem;border-radius:99px;overflow:hidden;background:var(--sunk);margin:.5rem 0}.bar i{display:block}.bar .in{background:var(--ok)}.bar .told{background:var(--mid)}.bar .out{background:var(--bad);min-width:2px}
-.error{background:var(--badbg);color:var(--bad)}.warning{background:var(--partbg);color:var(--part)}.note{background:var(--nonebg);color:var(--none)}.good{background:var(--okbg);color:var(--ok)}
-table{border-collapse:collapse;width:100%;font-size:.92rem}th,td{text-align:left;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line);vertical-align:top}td.n,th.n{text-align:right;white-space:nowrap}.scroll{overflow-x:auto}
-del{background:var(--badbg);color:var(--bad);text-decoration:line-through}ins{background:var(--okbg);color:var(--ok);text-decoration:none}.edit{margin:.3rem 0 .3rem .8rem;white-space:pre-wrap}
-"""
+# %% ../../nbs/report/04_documents.ipynb #58a3c309
 _MOST = 200            # findings of a kind, or changes of a kind, on a page; the JSON has all
 
 def _esc(value) -> str:
@@ -33,27 +23,30 @@ def _esc(value) -> str:
 
 def _page(title:str, body:str) -> str:
     "A page by itself: no script, nothing from outside."
-    style = bundle_path("dashboard", "style.css").read_text(encoding="utf8") + _MORE
+    style = "".join(bundle_path("dashboard", n).read_text(encoding="utf8") for n in ("style.css", "documents.css"))
     return (
-        "<!doctype html>\n<html lang=\"ko\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
-        f"<title>{_esc(title)}</title><style>{style}</style></head><body><main id=\"main\"><h1>{_esc(title)}</h1>{body}</main></body></html>\n")
+        "<!doctype html>\n<html lang=ko><head><meta charset=utf-8>"
+        "<meta name=viewport content=\"width=device-width, initial-scale=1\">"
+        "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';"
+        " form-action 'none'\">"
+        f"<title>{_esc(title)}</title><style>{style}</style></head><body><main id=main><h1>{_esc(title)}</h1>{body}</main></body></html>\n")
 
 def _kpis(pairs:Iterable[tuple[str, object]]) -> str:
-    return "<div class=\"kpis\">" + "".join(
-        f"<div class=\"kpi\"><b>{_esc(f'{v:,}' if isinstance(v, int) else v)}</b><span>{_esc(k)}</span></div>" for k, v in pairs) + "</div>"
+    return "<div class=kpis>" + "".join(
+        f"<div class=kpi><b>{_esc(f'{v:,}' if isinstance(v, int) else v)}</b><span>{_esc(k)}</span></div>" for k, v in pairs) + "</div>"
 
 def _rest(n:int, shown:int) -> str:
-    return f"<li class=\"faint\">… 그 밖에 {n - shown:,}건은 JSON에 있습니다.</li>" if n > shown else ""
+    return f"<li class=faint>… 그 밖에 {n - shown:,}건은 JSON에 있습니다.</li>" if n > shown else ""
 
-# %% ../../nbs/report/04_documents.ipynb #3f22e0ef
+# %% ../../nbs/report/04_documents.ipynb #ebb2e6ca
 def _coverage_bar(c:Coverage) -> str:
     "How much of the files is in a passage, as a bar and a sentence."
     if not c.total:
         return ""
     parts = (("in", c.inside, "조문에 든 글자"), ("told", c.told, "차례·제목·연혁"), ("out", c.missing, "어디에도 없는 글자"))
     bar = "".join(f"<i class=\"{k}\" style=\"width:{n / c.total:.4%}\" title=\"{w} {n:,}자\"></i>" for k, n, w in parts if n)
-    return f"<h2>빠진 글자</h2><div class=\"card\"><div class=\"bar\" role=\"img\" aria-label=\"{_esc(c)}\">{bar}</div><p>{_esc(c)}.</p></div>"
+    label = f"<div class=bar role=img aria-label=\"{_esc(c)}\">{bar}</div>"
+    return f"<h2>빠진 글자</h2><div class=card>{label}<p>{_esc(c)}.</p></div>"
 
 _WORDS = {"error": "읽지 못함", "warning": "볼 것", "note": "알아 둘 것"}
 
@@ -61,29 +54,33 @@ def _finding_card(kind:str, found:Sequence[Finding]) -> str:
     "The findings of a kind: what it is, what to do, and where."
     severity, what, advice = FINDINGS[kind]
     items = "".join(
-        f"<li><span class=\"at\">{_esc(', '.join(p for p in (f.file, f.place) if p))}</span>{_esc(f.text)}</li>" for f in found[:_MOST])
-    todo = f"<p class=\"advice\">{_esc(advice)}.</p>" if advice else ""
+        f"<li><span class=at>{_esc(', '.join(p for p in (f.file, f.place) if p))}</span>{_esc(f.text)}</li>" for f in found[:_MOST])
+    todo = f"<p class=advice>{_esc(advice)}.</p>" if advice else ""
     return (
-        f"<section class=\"card\"><details{' open' if severity == 'error' or len(found) <= 3 else ''}><summary><span class=\"badge {severity}\">{_WORDS[severity]}</span>"
-        f" {_esc(what)} <span class=\"faint\">{len(found):,}건</span></summary>{todo}<ul class=\"list\">{items}{_rest(len(found), _MOST)}</ul></details></section>")
+        f"<section class=card><details{' open' if severity == 'error' or len(found) <= 3 else ''}>"
+        f"<summary><span class=\"badge {severity}\">{_WORDS[severity]}</span>"
+        f" {_esc(what)} <span class=faint>{len(found):,}건</span></summary>"
+        f"{todo}<ul class=list>{items}{_rest(len(found), _MOST)}</ul></details></section>")
 
 def _files_table(found:Imported) -> str:
     "A row a file."
     rows = "".join(
-        f"<tr><td>{_esc(d.source)}</td><td>{_esc(d.kind)}</td><td class=\"n\">{d.regulations:,}</td><td class=\"n\">{d.passages:,}</td>"
-        f"<td class=\"n\">{d.tables:,}</td><td class=\"n\">{d.coverage.missing:,}</td></tr>" for d in found.documents[:1_000])
+        f"<tr><td>{_esc(d.source)}</td><td>{_esc(d.kind)}</td><td class=n>{d.regulations:,}</td><td class=n>{d.passages:,}</td>"
+        f"<td class=n>{d.tables:,}</td><td class=n>{d.coverage.missing:,}</td></tr>" for d in found.documents[:1_000])
     return (
-        "<h2>파일</h2><div class=\"card scroll\"><table><tr><th>파일</th><th>꼴</th><th class=\"n\">규정</th><th class=\"n\">조문</th><th class=\"n\">표</th>"
-        f"<th class=\"n\">빠진 글자</th></tr>{rows}</table></div>")
+        "<h2>파일</h2><div class=\"card scroll\"><table><tr><th>파일</th><th>꼴</th>"
+        "<th class=n>규정</th><th class=n>조문</th><th class=n>표</th>"
+        f"<th class=n>빠진 글자</th></tr>{rows}</table></div>")
 
 def _regulations_table(found:Imported) -> str:
     "A row a regulation."
     rows = "".join(
         f"<tr><td>{_esc(r.name)}{' <span class=badge>폐지</span>' if r.repealed else ''}</td><td>{_esc(r.number)}</td><td>{_esc(r.part)}</td>"
-        f"<td>{_esc(r.dates[-1][1] if r.dates else '')}</td><td class=\"n\">{len(r.passages):,}</td></tr>" for r in found.regulations[:3_000])
+        f"<td>{_esc(r.dates[-1][1] if r.dates else '')}</td><td class=n>{len(r.passages):,}</td></tr>" for r in found.regulations[:3_000])
     return (
-        f"<h2>규정 {len(found.regulations):,}개</h2><div class=\"card scroll\"><details{' open' if len(found.regulations) <= 30 else ''}><summary>이름과 번호, 편, 최근 날짜, 조문 수</summary>"
-        f"<table><tr><th>규정</th><th>번호</th><th>편</th><th>최근 날짜</th><th class=\"n\">조문</th></tr>{rows}</table></details></div>")
+        f"<h2>규정 {len(found.regulations):,}개</h2><div class=\"card scroll\">"
+        f"<details{' open' if len(found.regulations) <= 30 else ''}><summary>이름과 번호, 편, 최근 날짜, 조문 수</summary>"
+        f"<table><tr><th>규정</th><th>번호</th><th>편</th><th>최근 날짜</th><th class=n>조문</th></tr>{rows}</table></details></div>")
 
 def import_html(found:Imported, *, title:str|None=None) -> str:
     "The report of an import as one page under `title`: counts, coverage, what to look at (the gravest first), files, regulations."
@@ -94,15 +91,16 @@ def import_html(found:Imported, *, title:str|None=None) -> str:
         ("파일", n["files"]), *([("읽지 못한 파일", n["unread"])] if n["unread"] else []), ("규정", n["regulations"]), ("조", n["articles"]),
         ("부칙", n["addenda"]), ("별표·별지", n["annexes"]), *([("조 없는 글", n["sections"])] if n["sections"] else []), ("표", n["tables"]),
         *([("빠지지 않은 글자", f"{found.coverage.share:.2%}")] if found.coverage.share is not None else [])])
-    look = f"<h2>볼 것</h2>{said}" if said else "<h2>볼 것</h2><p class=\"card\"><span class=\"badge good\">없음</span> 이상한 곳을 찾지 못했습니다.</p>"
-    return _page(title or f"들여오기: {found.name}", head + _coverage_bar(found.coverage) + look + _files_table(found) + _regulations_table(found))
+    look = said or "<p class=card><span class=\"badge good\">없음</span> 이상한 곳을 찾지 못했습니다.</p>"
+    body = f"{_coverage_bar(found.coverage)}<h2>볼 것</h2>{look}{_files_table(found)}{_regulations_table(found)}"
+    return _page(title or f"들여오기: {found.name}", head + body)
 
-# %% ../../nbs/report/04_documents.ipynb #4640b8a7
+# %% ../../nbs/report/04_documents.ipynb #461f2566
 def _marked(e:Edit) -> str:
     "An edited 항 with its words struck out and inserted."
     tag, last = {"=": "{}", "-": "<del>{}</del>", "+": "<ins>{}</ins>"}, len(e.words) - 1
     words = [_near(w, i > 0, i < last) if op == "=" else w for i, (op, w) in enumerate(e.words)]
-    return f"<div class=\"edit\">{' '.join(tag[op].format(_esc(w)) for (op, _), w in zip(e.words, words))}</div>"
+    return f"<div class=edit>{' '.join(tag[op].format(_esc(w)) for (op, _), w in zip(e.words, words))}</div>"
 
 def _near(text:str, before:bool, after:bool, size:int=80) -> str:
     "What stayed the same, near what has changed `before` and `after` it."
@@ -112,14 +110,14 @@ def _near(text:str, before:bool, after:bool, size:int=80) -> str:
 
 def _change_item(c:Change) -> str:
     title = f" <del>{_esc(c.title[0])}</del> <ins>{_esc(c.title[1])}</ins>" if c.title else ""
-    more = f" <span class=\"faint\">({_esc(c.whence.title or c.whence.doc_id)}에서)</span>" if c.whence else ""
+    more = f" <span class=faint>({_esc(c.whence.title or c.whence.doc_id)}에서)</span>" if c.whence else ""
     return f"<li><b>{_esc(_place(c))}</b>{title}{more}{''.join(map(_marked, c.edits[:20]))}</li>"
 
 def _effect_item(e:Effect) -> str:
     tone = {"stale": "error", "review": "warning", "moved": "warning", "unknown": "note", "holds": "good"}[e.state]
     return (
-        f"<li><span class=\"badge {tone}\">{STATES[e.state]}</span> {_esc(e.text)} <span class=\"faint\">{_esc(e.item_id)}</span>"
-        + "".join(f"<span class=\"at\">{_esc(r)}</span>" for r in e.reasons[:4]) + "</li>")
+        f"<li><span class=\"badge {tone}\">{STATES[e.state]}</span> {_esc(e.text)} <span class=faint>{_esc(e.item_id)}</span>"
+        + "".join(f"<span class=at>{_esc(r)}</span>" for r in e.reasons[:4]) + "</li>")
 
 def _effects_card(effects:Sequence[Effect], what:str) -> str:
     "What an amendment does to judged queries or answers, those that need a look first."
@@ -127,9 +125,10 @@ def _effects_card(effects:Sequence[Effect], what:str) -> str:
         return ""
     order = {s: i for i, s in enumerate(("stale", "review", "moved", "unknown", "holds"))}
     rows = sorted(effects, key=lambda e: order[e.state])
-    counts = " ".join(f"<span class=\"tag\">{STATES[s]} {n:,}</span>" for s in order if (n := sum(e.state == s for e in effects)))
+    counts = " ".join(f"<span class=tag>{STATES[s]} {n:,}</span>" for s in order if (n := sum(e.state == s for e in effects)))
     items = "".join(map(_effect_item, rows[:_MOST]))
-    return f"<h2>{_esc(what)} {len(effects):,}개</h2><section class=\"card\"><p class=\"tags\">{counts}</p><ul class=\"list\">{items}{_rest(len(rows), _MOST)}</ul></section>"
+    head = f"<h2>{_esc(what)} {len(effects):,}개</h2><section class=card><p class=tags>{counts}</p>"
+    return f"{head}<ul class=list>{items}{_rest(len(rows), _MOST)}</ul></section>"
 
 def editions_html(found:Editions, *, title:str="두 판 견주기",
                   judged:Sequence[Effect]=(),      # of `stale_judgments`
@@ -140,7 +139,7 @@ def editions_html(found:Editions, *, title:str="두 판 견주기",
     body = _kpis([("규정", f"{found.regulations[0]:,} → {found.regulations[1]:,}"), *((KINDS[k], v) for k, v in n.items())])
     for what, names in (("새 규정", found.added), ("없어진 규정", found.deleted), ("이름이 바뀐 규정", [f"{o} → {m}" for o, m in found.renamed])):
         if names:
-            body += f"<section class=\"card\"><h3>{what} {len(names)}</h3><p>{_esc(', '.join(names))}</p></section>"
+            body += f"<section class=card><h3>{what} {len(names)}</h3><p>{_esc(', '.join(names))}</p></section>"
     body += _effects_card(judged, "판정한 질의") + _effects_card(answers, "저장해 둔 답")
     body += "<h2>바뀐 조문</h2>" if len(n) > ("same" in n) else "<h2>바뀐 조문이 없습니다</h2>"
     for kind in ("changed", "renumbered", "repealed", "deleted", "merged", "added", "split", "moved", "renamed"):
@@ -148,6 +147,7 @@ def editions_html(found:Editions, *, title:str="두 판 견주기",
         if some:
             items = "".join(map(_change_item, some[:_MOST]))
             body += (
-                f"<section class=\"card\"><details{' open' if kind == 'changed' or len(some) <= 5 else ''}><summary>{KINDS[kind]} <span class=\"faint\">{len(some):,}</span></summary>"
-                f"<ul class=\"list\">{items}{_rest(len(some), _MOST)}</ul></details></section>")
+                f"<section class=card><details{' open' if kind == 'changed' or len(some) <= 5 else ''}>"
+                f"<summary>{KINDS[kind]} <span class=faint>{len(some):,}</span></summary>"
+                f"<ul class=list>{items}{_rest(len(some), _MOST)}</ul></details></section>")
     return _page(title, body)
