@@ -42,6 +42,7 @@ def own(small):
     yield ["claims_bank.py"]
     yield ["house.py"]
     yield ["quantities.py"]
+    yield ["references.py"]
     yield ["claims_parts.py"]
     yield ["semantic.py", *(["--slice"] if small else [])]
     yield ["llm_faults.py", *(["--slice"] if small else [])]

@@ -12,7 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..claims.citing import Citation, find_citations, same_citation
+from ..claims.citing import Citation, find_citations, same_citation, same_regulation
+from ..data.places import flat_name, is_law_name
 from ..claims import Difference, compare
 from .comparison import _fault_signs
 from ..claims.reading import read
@@ -104,6 +105,12 @@ def cited_claims(answer:str   # NFC, orders already hidden
     return tuple(out)
 
 # %% ../../nbs/faithfulness/02_claims.ipynb #4a0eade7
+def _told_law(x:Citation, S:ReadContext) -> bool:
+    "Is it a statute that the passages themselves refer to, and that none of them is?"
+    if not is_law_name(x.regulation) or any(h and same_regulation(h.regulation, x.regulation) for h in S.heads):
+        return False
+    return bool(re.search(re.escape(flat_name(x.key)) + r"(?!\d|의\d)", flat_name(S.flat)))
+
 def cite_signs(
     c: Cited,
     S: ReadContext,   # the passages, read
@@ -114,7 +121,7 @@ def cite_signs(
         where = _places(x, S)
         if (
             where == []
-            and not source
+            and (not source or _told_law(x, S))
             and (
                 x.article is None
                 and re.search(r"관한\s|관련\s", x.text)
