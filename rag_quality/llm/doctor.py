@@ -119,7 +119,8 @@ def _check_provider(prefix:str, model:str="", base_url:str="", timeout_s:float=3
 # %% ../../nbs/llm/00_doctor.ipynb #6b236b1f
 _EXTRAS = {
     "dense": ("sentence-transformers", "torch"), "bge": ("FlagEmbedding",), "llm": ("litellm",), "judge": ("ragas",),
-    "cpu": ("faiss-cpu",), "gpu": ("faiss-gpu",), "ray": ("ray",), "font": ("koreanize-matplotlib",)}
+    "cpu": ("faiss-cpu",), "gpu": ("faiss-gpu",), "ray": ("ray",), "font": ("koreanize-matplotlib",),
+    "hwp": ("syhwp", "olefile"), "pdf": ("pypdfium2",), "parquet": ("pyarrow",)}
 
 def _version(name):
     try:
