@@ -202,9 +202,10 @@ _MARKS = (
     (re.compile(r"<br\s*/?>", re.I), " "),
     (re.compile(r"!\[([^\[\]]*)\]\([^()\s]*\)"), r"\1"),
     (re.compile(r"(?<!\!)\[([^\[\]]+)\]\((?:https?:|/|#|\.)[^()\s]*\)"), r"\1"),
-    (re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*"), r"\1"),
-    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?!\*)"), r"\1"),
-    (re.compile(r"(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)"), r"\1"),
+    (re.compile(r"\*\*(?=\S)(.{1,400}?)(?<=\S)\*\*"), r"\1"),
+    (re.compile(r"\*\*"), ""),
+    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*])\*(?!\*)"), r"\1"),
+    (re.compile(r"(?<!\w)__(?=\S)(.{1,200}?)(?<=\S)__(?!\w)"), r"\1"),
     (re.compile(r"`([^`\n]*)`"), r"\1"),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])"), r"\1"))
 
@@ -235,8 +236,8 @@ def _markdown(text:str) -> tuple[list[Block], dict, str]:
     def block(line, place):
         if re.match(r"\s*(?:```|~~~)|\s*(?:[-*_]\s*){3,}$", line):
             return None                          # a fence; a line across the page
-        head = re.match(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$", line)
-        bare = _unmarked(head[2] if head else re.sub(r"^\s*>+\s?", "", line))
+        head = re.match(r"\s{0,3}(#{1,6})\s+(.*)", line)
+        bare = _unmarked(head[2].rstrip().rstrip("#") if head else re.sub(r"^\s*>+\s?", "", line))
         return Block(bare, place, level=len(head[1]) if head else 0) if bare else None
     # the lines of the front matter are counted, so that places are those of the file
     out = _lined("\n"*before + text, block)
@@ -325,7 +326,11 @@ class _Page(HTMLParser):
             self.said.append(data)
 
 def _html(text:str) -> tuple[list[Block], dict, str, list[str]]:
-    page, clock, text = _Page(), Clock(len(text)), _uncommented(plain(text))
+    # what is opened and never closed would be looked for again and again
+    text = _uncommented(plain(text)).replace("<!--", "&lt;!--").replace("<![", "&lt;![")
+    if text.count("<") > 2*text.count(">") + 1000:
+        raise DataError("HTML의 꺾쇠가 닫히지 않았습니다. 브라우저에서 다시 저장해 주세요.")
+    page, clock = _Page(), Clock(len(text))
     for at in range(0, len(text), 20_000):
         page.feed(text[at:at + 20_000])
         clock.check()
