@@ -176,4 +176,6 @@ def main():
         print(f"reached beyond 127.0.0.1: {len(tried)} times (target: 0)")
     return 0 if all(ok) and not tried else 1
 
-if __name__ == "__main__": kept.run(main, seed=0)
+if __name__ == "__main__":
+    # a child is a part of the run that started it, and keeps nothing
+    sys.exit(main()) if "--child" in sys.argv else kept.run(main, seed=0)

@@ -42,6 +42,7 @@ def own(small):
     yield ["claims_bank.py"]
     yield ["house.py"]
     yield ["quantities.py"]
+    yield ["references.py"]
     yield ["claims_parts.py"]
     yield ["semantic.py", *(["--slice"] if small else [])]
     yield ["llm_faults.py", *(["--slice"] if small else [])]
@@ -70,7 +71,8 @@ def external(folder):
             "regs/qrels/dev.tsv": ["weights.py", "{}/regs"],
             "regs/needs.jsonl": ["speed.py", "{}/regs"],
             "regs/qrels": ["knowledge_entries.py", "{}/regs"],
-            "regs/llm_rewrites.dev.jsonl": ["expansion.py", "{}/regs"]}
+            "regs/llm_rewrites.dev.jsonl": ["expansion.py", "{}/regs"],
+            "docs/rulebook.hwpx": ["import_documents.py", "{}/docs"]}
     yield ["robustness.py", str(folder), "--every", "20"]      # all of it: about an hour of CPU
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]

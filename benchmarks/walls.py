@@ -86,14 +86,14 @@ PLANTS = {
     "root_cause": ("test:broken", "persona.simulator:root_cause"),
     "follow_up": ("test", "persona.simulator:candidates"),
     "dialogue": ("test", "persona.simulator:MultiTurnSimulator.run"),
-    "contributions": ("test:components", "persona:_contributions"),
+    "contributions": ("test:components", "persona.session:_contributions"),
     "diagnosis": ("test", "persona.failures:FailureAnalyzer.diagnose"),
     "plan": ("test", "persona.improve:ImprovementApplier.plan"),
 }
 SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules")
 
 # names in the source that are no constant: what they stand for
-COMPUTED = {"persona.fact_check": "what is given to `_ours`", "experiment.steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering.loop": "what is given to `note`", "core.wall": "the wall itself", "faithfulness.claims": "the signs and rules by their own names", "judge.scorecard": "the names of the metrics", "persona": "the pages of a session"}
+COMPUTED = {"persona.fact_check": "what is given to `_ours`", "experiment.steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering.loop": "what is given to `note`", "core.wall": "the wall itself", "faithfulness.claims": "the signs and rules by their own names", "judge.scorecard": "the names of the metrics", "persona.session": "the pages of a session"}
 
 def named_steps() -> tuple[set[str], set[str]]:
     "(the names that the source gives to what stands behind the wall, the modules that compute one)."

@@ -15,7 +15,7 @@ FACE = {
         "ColloquialTransformer": "colloquial", "MorphologicalExpander": "morphology", "detect_formality": "korean.formality",
         "analyze_query": "knowledge.questions", "contextualize": "knowledge.contextualize"},
     "retrieve": {
-        "load_collection": "data", "bundled": "data", "mini": "data", "Passage": "core", "Query": "core",
+        "load_collection": "data", "import_documents": "data.imports", "diff_editions": "data.editions", "bundled": "data", "mini": "data", "Passage": "core", "Query": "core",
         "Collection": "data",
         "KiwiTokenizer": "korean", "load_encoder": "encoders", "BM25Index": "retrieval", "VectorStore": "retrieval",
         "pipeline": "experiment"},

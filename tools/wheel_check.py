@@ -4,7 +4,7 @@ Builds the sdist, and the wheel from it; reads what they hold; installs the whee
 runs every command from another folder on the input of tools/wheel_input.py and reads what came out; then wrong input and options whose extra is missing.
 --extras   (nightly) instead of the commands: every extra resolves without constraints.txt, is installed in turn and runs the option that needs it on the bundled data
 --folder   work there and leave it: a second run takes its environment and its cache, and neither builds nor installs
---only     only the chains of these names: session, endpoint, search, answers, measure, benchmark, extras; with --extras, only these
+--only     only the chains of these names: session, endpoint, search, answers, documents, measure, benchmark, extras; with --extras, only these
 """
 import argparse, ast, json, os, shutil, subprocess, sys, tarfile, tempfile, threading, time, tomllib, zipfile
 from collections.abc import Callable
@@ -387,6 +387,20 @@ def chains(at, url):
             refused("judge --answers no.jsonl", says="no.jsonl"),
             refused("label no.jsonl out.jsonl", says="no.jsonl"),
             refused("agree no.jsonl labels.jsonl", says="no.jsonl"),
+        ],
+        "documents": [
+            step("import", at/"book.hwpx", "--out", "imported", "--report", "report.html", says=("규정 3개", "조 16개", "남긴 곳"), look=has("report.html", "휴가 규정", "출장 여비 규정")),
+            step("ask", "정기권 해지하면 요금을 돌려받을 수 있나요?", "--data", "imported", says=("날짜로 계산하여 반환", "제4조")),
+            step("search", "숙박비 상한", "--data", at/"book.hwpx", says=("출장 여비 규정 제2조",)),
+            step("import", at/"mixed", "--out", "mixed", "--report", "report.json", rc=1, says=("옛것.hwp", "HWP 3"), look=has("report.json", '"unread": 1')),
+            step("import --lenient", at/"mixed", "--out", "mixed2", says=("규정 3개",)),
+            step("doctor --data", at/"book.hwpx", says=("[자료]", "규정 3개")),
+            step("diff", at/"book.hwpx", at/"amended.hwpx", "--answers", at/"answers.jsonl", "--html", "diff.html", says=("번호가 바뀜 2", "12,000원", "저장해 둔 답 6개"), look=has("diff.html", "12,000원")),
+            step("diff --json changes.json", "imported", at/"amended.hwpx", "--out", "carried", look=has("changes.json", '"changed": 1')),
+            refused("import", at/"broken.jsonl", "--out", "x", says="broken.jsonl"),
+            refused("import no/such --out x", says="no/such"),
+            refused("import", at/"book.hwpx", "--out", "x", "--report", "x.pdf", says=".html"),
+            refused("diff", at/"book.hwpx", "no/such", says="no/such"),
         ],
         "measure": [
             step("evaluate", "--data", beir, "--split", "all", "--by", "register", "--json", "all.json", "--out", "kept", says=("colloquial", "nDCG@10"), look=evaluated("all.json")),

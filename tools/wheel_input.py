@@ -1,5 +1,5 @@
 """What tools/wheel_check.py feeds to the commands: the rules of an invented company (no campus), questions, answers, labels, a batch."""
-import csv, json
+import csv, json, zipfile
 from pathlib import Path
 
 RULES = {
@@ -53,9 +53,24 @@ ANSWERS = [      # (id, question, answer, article given as context, right?)
     ("a6", "주차장에서 차를 도난당하면 배상하나요?", "공사의 과실이 없어도 언제나 전액을 배상합니다.", ("주차장 운영 규정", 6), 0.),
 ]
 
+HWPX = 'xmlns:hp="http://www.hancom.co.kr/hwpml/2011/paragraph" xmlns:hs="http://www.hancom.co.kr/hwpml/2011/section"'
+
+def book(path:Path, change=lambda line: line) -> Path:
+    "All the rules in one HWPX, each line through `change`."
+    lines = [line for rule, articles in RULES.items() for line in (rule, *(x for n, (head, body) in enumerate(articles, 1) for x in f"제{n}조({head}) {body}".split("\n")))]
+    with zipfile.ZipFile(path, "w") as z:
+        z.writestr("mimetype", "application/hwp+zip")
+        z.writestr("Contents/section0.xml", f"<hs:sec {HWPX}>" + "".join(f"<hp:p><hp:run><hp:t>{change(line)}</hp:t></hp:run></hp:p>" for line in lines) + "</hs:sec>")
+    return path
+
 def write(folder:Path) -> None:
     "Every input, below a folder."
     (folder/"rules").mkdir(parents=True)
+    book(folder/"book.hwpx")
+    book(folder/"amended.hwpx", lambda line: line.replace("9,000원", "12,000원").replace("제5조(견인)", "제6조(견인)").replace("제6조(손해배상)", "제7조(손해배상)"))
+    (folder/"mixed").mkdir()
+    (folder/"mixed"/"규정집.hwpx").write_bytes((folder/"book.hwpx").read_bytes())
+    (folder/"mixed"/"옛것.hwp").write_bytes(b"HWP Document File V3.00 \x1a" + bytes(200))      # too old: told, and the rest is read
     for rule, articles in RULES.items(): (folder/"rules"/f"{rule}.txt").write_text(rule + "\n\n" + "\n\n".join(f"제{n}조({head}) {body}" for n, (head, body) in enumerate(articles, 1)) + "\n", encoding="utf8")
     beir = folder/"beir"; beir.mkdir()
     lines(beir/"corpus.jsonl", [{"_id": doc_id(rule, n), "title": title(rule, n), "text": text(rule, n), "metadata": {"regulation": rule, "article": f"제{n}조"}} for rule in RULES for n in range(1, len(RULES[rule]) + 1)])

@@ -327,6 +327,10 @@ def _named_rows(query:str, part:Part) -> tuple[Part, int]:
     named = [{(a, b) for a, b in own if not any(c <= a and b <= d and (a, b) != (c, d) for c, d in every)} for own in spans]
     # '결혼: 자녀, 일수 1일'
     also = [sum(bool(said(cell)) for cell in cells.split(", ") if not re.search(r"\d", cell)) if n else 0 for n, (_, _, cells) in zip(named, rows)]
+    if not any(named):      # '임원' of '제1호: 임원, 일비 25,000원'
+        first = [cells.partition(", ")[0] for _, _, cells in rows]
+        alone = [i for i, c in enumerate(first) if first.count(c) == 1 and not re.search(r"\d", c) and said(c)]
+        return (replace(part, items=tuple(part.items[i] for i in alone)), len(rows) - len(alone)) if alone else (part, 0)
     kept = [i for i, n in enumerate(named) if n and also[i] == max(k for k, other in zip(also, named) if n & other)]
     return (replace(part, items=tuple(part.items[i] for i in kept)), len(rows) - len(kept)) if kept else (part, 0)
 

@@ -15,6 +15,7 @@ from ..claims.citing import article_status, read_heading
 from ..korean.particles import with_josa
 from ..claims.splitting import find_instructions, split_sentences
 from ..claims.tables import tell_tables
+from ..data.tables import bar_tables
 
 # %% ../../nbs/answering/03_parts.ipynb #cf12aba8
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ def parts_of(item:"str|Passage", passage:int=0   # its index in the context
     if article_status(source.body).deleted or ALL_GONE_MARK.match(source.body):
         return ()
     before = ""
-    for line in [*rule_lines(NOTE_MARK.sub("", source.body)), ""]:
+    for line in [*rule_lines(NOTE_MARK.sub("", bar_tables(source.body))), ""]:
         if len(b.found) >= _MOST:
             break
         if find_instructions(line):

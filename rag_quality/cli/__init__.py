@@ -10,6 +10,7 @@ import argparse, difflib, os, re, sys
 
 from .. import __version__
 from . import answers as cli_ask
+from . import documents as cli_documents
 from . import judge as cli_judge
 from . import measure as cli_measure
 from . import test as cli_test
@@ -59,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(prog="rag-quality", description="한국어 RAG의 품질을 재고, 까닭을 알고, 고치고, 고쳤음을 보입니다.")
     top.add_argument("--version", action="version", version=f"rag-quality {__version__}")
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
+    cli_documents._add(commands)
     cli_measure._add(commands)
     cli_ask._add(commands)
     cli_judge._add(commands)

@@ -27,7 +27,7 @@ def _read_questions(path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     path, problems, found, seen = Path(path), Problems(), [], set()
     for n, row in read_objects(path, problems):
         text = next(
-            (row[k] for k in ("text", "query", "question") if isinstance(row.get(k), str)),
+            (row[k] for k in ("text", "query", "question", "질문", "질의") if isinstance(row.get(k), str)),
             None) if isinstance(row, dict) else None
         if text is None or not text.strip():
             problems.add(path.name, n, f"'text'에 질문이 없습니다: {short(row)}")
@@ -57,14 +57,14 @@ _WHY = {
     "cancelled": "그만두었습니다",
 }
 
-def _answer_dict(assistant, query:str, query_id:str|None=None) -> dict:
+def _answer_dict(assistant, query:str, query_id:str|None=None, beyond=None) -> dict:
     "One answer as plain values: {_id, query, answer, abstained, confidence, citations, contexts, claims, reason, ...}."
     from rag_quality.faithfulness import FaithfulnessValidator
     from rag_quality.core.wall import Wall
     answer, wall = assistant.ask(query), Wall()
     said = answer.said
     checked = None if answer.abstained or answer.metadata.get("deleted") else wall(
-        "validator", FaithfulnessValidator().validate_answer, said, list(answer.contexts))
+        "validator", FaithfulnessValidator(beyond=beyond).validate_answer, said, list(answer.contexts))
     failures = [
         *answer.failures,
         *(f for f in (*(checked.failures if checked else ()), *wall.failures) if f not in answer.failures)]
@@ -82,6 +82,10 @@ def _answer_dict(assistant, query:str, query_id:str|None=None) -> dict:
                 "start": c.start,
             }
             for c in (checked.claims if checked else ())
+        ],
+        "outside": [
+            {"text": _labelled(said, c), "missing": list(c.missing), "reason": c.reason, "start": c.start}
+            for c in (checked.outside if checked else ())
         ],
         "unchecked": [
             {"text": p.text, "kind": p.kind, "start": p.start} for p in (checked.unchecked if checked else ())
@@ -126,10 +130,11 @@ def _answer_text(found:dict) -> str:
                 f"자신도 {found['confidence']:.2f}. 문장마다의 근거 (✓ 조문에 있음, ? 찾지 못함, ✗"
                 f" 어긋남{', · 판정하지 않음' if found['unchecked'] else ''}):"
             ]
+        why = {c["start"]: c["reason"] for c in found.get("outside", ())}
         lines += [
             f"  {VERDICTS[c['verdict']] if 'verdict' in c else '·'} {' '.join(c['text'].split())}"
             + (
-                f" ({UNCHECKED.get(c['kind'], c['kind'])})"
+                f" ({why.get(c['start']) or UNCHECKED.get(c['kind'], c['kind'])})"
                 if "kind" in c
                 else "" if c["verdict"] == "supported" else f"\n      {c['reason']}"
             )
@@ -147,6 +152,16 @@ def _answer_text(found:dict) -> str:
     return "\n".join(lines)
 
 # %% ../../nbs/cli/00_answers.ipynb #9626f6e1
+def _beyond_of(args):
+    "The statutes that the arguments name, to be followed by reference; None where they name none."
+    from rag_quality.faithfulness import beyond_of
+    return beyond_of(args.laws) if args.laws else None
+
+def _laws_option(parser) -> None:
+    "Add `--laws` to a command."
+    parser.add_argument(
+        "--laws", metavar="폴더", help="법령의 폴더: 찾지는 않고, 주장이나 조문이 가리킬 때만 따라가 판정함 (법령 하나에 파일 하나)")
+
 def _ask_command(args) -> int:
     "`rag-quality ask`; 1 where lines of the file could not be read, or a step raised for some of its questions."
     from rag_quality.cli.measure import _check_writable
@@ -157,8 +172,9 @@ def _ask_command(args) -> int:
         raise ConfigError("질문이 비었습니다. 예: rag-quality ask \"휴학은 어떻게 해?\"")
     if bool(args.queries) != bool(args.out):
         raise ConfigError("--queries에는 답을 적을 --out 파일이 있어야 합니다.")
+    beyond = _beyond_of(args)
     if not args.queries:
-        found = _answer_dict(_assistant_of(args), args.query)
+        found = _answer_dict(_assistant_of(args), args.query, beyond=beyond)
         print(json.dumps(found, ensure_ascii=False, indent=1) if args.json else _answer_text(found))
         return 0
     _check_writable(args.out, False, args.queries)
@@ -168,7 +184,7 @@ def _ask_command(args) -> int:
     abstained = n_failed = 0
     with open(part, "w", encoding="utf8") as f:          # what is answered stays, whatever comes after
         for query_id, text in progress(questions, "ask"):
-            row = _answer_dict(assistant, text, query_id)
+            row = _answer_dict(assistant, text, query_id, beyond)
             abstained += row["abstained"]
             n_failed += bool(row.get("failures"))
             f.write(json.dumps(row, ensure_ascii=False) + "\n")
@@ -198,7 +214,7 @@ def _check_command(args) -> int:
     for target, other in ((args.json, args.html), (args.html, args.json)):
         _check_writable(target, False, args.answers, other)
     llm = _llm_of(args)
-    found = check_answers(args.answers, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm))
+    found = check_answers(args.answers, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm, beyond=_beyond_of(args)))
     if args.json:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.html:
@@ -217,6 +233,7 @@ def _add(commands) -> None:
     a.add_argument("--out", metavar="파일", help="--queries의 답을 적을 JSONL")
     a.add_argument("--json", action="store_true", help="JSON으로 보임")
     a.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
+    _laws_option(a)
     llm(a)
     a.set_defaults(run=_ask_command)
     c = commands.add_parser("check", help="어느 RAG 체계의 답이든 문장마다 조문과 맞댐")
@@ -226,5 +243,6 @@ def _add(commands) -> None:
     c.add_argument("--shown", type=int, default=10, metavar="수", help="보일 나쁜 답의 수 (기본: %(default)s)")
     c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로")
     c.add_argument("--html", metavar="파일", help="문장에 색을 입힌 한 쪽짜리 HTML")
+    _laws_option(c)
     llm(c)
     c.set_defaults(run=_check_command)

@@ -63,8 +63,32 @@ def _doctor_command(args) -> int:
     from dataclasses import asdict
     from rag_quality.llm.doctor import diagnose, doctor_text
     checks = diagnose(args.llm, timeout_s=args.timeout)
-    print(json.dumps([asdict(c) for c in checks], ensure_ascii=False, indent=1) if args.json else doctor_text(checks))
+    values, said = [asdict(c) for c in checks], doctor_text(checks)
+    if args.data:
+        told, text = _doctor_data(args.data)
+        values, said = {"checks": values, "data": told}, f"{said}\n\n[자료] {args.data}\n{text}"
+    print(json.dumps(values, ensure_ascii=False, indent=1) if args.json else said)
     return 0
+
+def _doctor_data(path:str) -> tuple[dict, str]:
+    "What is in a collection or documents, and what looks wrong, in short: plain values and a text."
+    from pathlib import Path
+    from rag_quality.data import load_collection
+    from rag_quality.data.imports import FINDINGS, findings_of, import_documents, import_text
+    from rag_quality.data.sheets import autorag_pair
+    if not (Path(path)/"corpus.jsonl").is_file() and not (Path(path).is_dir() and autorag_pair(path)):
+        from rag_quality.cli.documents import _teller
+        found = import_documents(path, progress=_teller())
+        return found.to_dict(), import_text(found)
+    collection = load_collection(path, strict=False)
+    found = findings_of(collection.passages)
+    kinds = {k: [f for f in found if f.kind == k] for k in FINDINGS}
+    lines = [repr(collection), *(f"뺀 것: {d}" for d in collection.dropped[:3])]
+    lines += [f"  - {FINDINGS[k][1]} {len(v):,}건. 처음 것: {v[0]}" for k, v in kinds.items() if v]
+    told = {
+        "passages": len(collection.passages), "queries": len(collection.queries), "judged": len(collection.judged),
+        "dropped": list(collection.dropped), "findings": [f.to_dict() for f in found]}
+    return told, "\n".join(lines)
 
 # %% ../../nbs/cli/01_judge.ipynb #98ac001f
 def _add_judge(commands) -> None:
@@ -99,6 +123,7 @@ def _add_judge(commands) -> None:
     a.set_defaults(run=_agree_command)
     d = commands.add_parser("doctor", help="어느 LLM이 답하고, 무엇이 설치되어 있나")
     d.add_argument("--llm", action="append", metavar="모델", help="이 모델이 있는지도 봄 (여러 번 줄 수 있음)")
+    d.add_argument("--data", metavar="자료", help="이 자료(규정 파일, 폴더, 컬렉션)가 어떻게 읽히는지도 봄")
     d.add_argument("--timeout", type=float, default=3, metavar="초")
     d.add_argument("--json", action="store_true")
     d.set_defaults(run=_doctor_command)

@@ -138,7 +138,7 @@ def _search_command(args) -> None:
 def _data_options() -> argparse.ArgumentParser:
     "The arguments that say which collection and which encoder: parents of the commands that measure."
     data = argparse.ArgumentParser(add_help=False)
-    data.add_argument("--data", metavar="폴더", help="BEIR 폴더(corpus.jsonl ...)나 .txt/.md 규정 폴더 (기본: 함께 든 한빛대학교 규정집)")
+    data.add_argument("--data", metavar="자료", help="규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT, ZIP), 그것이 든 폴더, BEIR 폴더 (기본: 함께 든 한빛대학교 규정집)")
     data.add_argument("--lenient", action="store_true", help="틀린 줄을 빼고 나머지로 진행하고, 무엇을 뺐는지 알림")
     data.add_argument(
         "--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (예: BAAI/bge-m3; 기본: %(default)s)")

@@ -7,7 +7,7 @@ __all__ = ['log', 'Problems', 'read_lines', 'short', 'read_qrels', 'write_qrels'
 
 # %% ../../nbs/data/01_files.ipynb #cde1d3d5
 import logging, math, re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from .articles import _decode_lines, _read_bytes
@@ -129,18 +129,22 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
 import ast, csv, io, json
 
 from .articles import _decode
+from .sheets import parquet_rows, sheet_rows
 
 # %% ../../nbs/data/01_files.ipynb #c79aafea
 _FILES = {
-    b"PK\x03\x04": "엑셀·워드·한글(.xlsx, .docx, .hwpx)이나 zip", b"\xd0\xcf\x11\xe0": "옛 엑셀·워드·한글(.xls, .doc, .hwp)",
+    b"PK\x03\x04": "워드·한글(.docx, .hwpx)이나 zip", b"\xd0\xcf\x11\xe0": "옛 엑셀·워드·한글(.xls, .doc, .hwp)이나 암호를 건 엑셀",
     b"%PDF": "PDF", b"\x1f\x8b": "gzip"}
+_LISTS = ("근거", "조문", "문맥", "검색결과")          # Korean names of the column of passages
+_WRAPS = ("results", "samples", "data", "rows", "items", "records", "examples", "answers", "evaluations", "test_cases")
 
 def _cell(key:str, text:str):
     """A CSV cell: None where it is empty; under a plural name a list as JSON or Python writes it, and one text of
     `contexts` as a list."""
     if not text.strip():
         return None
-    if key.endswith("s") and text.lstrip().startswith("["):
+    many = key.endswith(("s", "context")) or key in _LISTS
+    if many and text.lstrip().startswith("["):
         for reads in (json.loads, ast.literal_eval):
             try:
                 found = reads(text.strip())
@@ -148,41 +152,68 @@ def _cell(key:str, text:str):
                 continue
             if isinstance(found, list):
                 return found
-    return [text] if key.endswith("contexts") else text
+    return [text] if key.endswith(("contexts", "context")) or key in _LISTS else text
 
 def _table(text:str, path:Path, problems:Problems) -> Iterator[tuple[int, dict]]:
     "The rows of a CSV or TSV with a header."
     first = text.lstrip().partition("\n")[0]
-    table = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=(
-            "\t"
-            if path.suffix.lower() == ".tsv" or "\t" in first and "," not in first
-            else ";" if ";" in first and "," not in first else ","
-        ),
+    delimiter = (
+        "\t"
+        if path.suffix.lower() == ".tsv" or "\t" in first and "," not in first
+        else ";" if ";" in first and "," not in first else ","
     )
+    records = _csv_records(text, delimiter, path, problems)
+    yield from _objects(records, path, problems)
+
+def _objects(rows:Iterable[tuple[int, list[str]]], path:Path, problems:Problems) -> Iterator[tuple[int, dict]]:
+    "Objects of (place, cells); the first row names the columns."
     head = None
+    for at, cells in rows:
+        if not any(c.strip() for c in cells):
+            continue
+        if head is None:
+            head = [c.strip() for c in cells]
+        elif len(cells) > len(head):
+            problems.add(path.name, at, f"칸이 {len(cells)}개입니다 (머리 줄은 {len(head)}개). 쉼표가 든 글은 큰따옴표로 묶어 주세요")
+        else:
+            yield at, {k: v for k, c in zip(head, cells) if (v := _cell(k, c)) is not None}
+
+def _csv_records(text:str, delimiter:str, path:Path, problems:Problems) -> list[tuple[int, list[str]]]:
+    """(line of its end, cells) of each record; a record that cannot be read becomes a problem, and the reading goes on
+    after its first line. A cell may be of any length."""
+    lines, out, at = io.StringIO(text, newline="").readlines(), [], 0
+    limit = csv.field_size_limit(2**31 - 1)
     try:
-        for cells in table:
-            if not any(c.strip() for c in cells):
-                continue
-            if head is None:
-                head = [c.strip() for c in cells]
-                continue
-            if len(cells) > len(head):
-                problems.add(
-                    path.name, table.line_num, f"칸이 {len(cells)}개입니다 (머리 줄은 {len(head)}개). 쉼표가 든 글은 큰따옴표로 묶어 주세요")
-                continue
-            yield table.line_num, {k: v for k, c in zip(head, cells) if (v := _cell(k, c)) is not None}
-    except csv.Error as e:
-        problems.add(path.name, table.line_num, f"CSV를 읽을 수 없습니다 ({e})")
+        while at < len(lines):
+            table, begin = csv.reader(lines[at:], delimiter=delimiter), at
+            try:
+                for cells in table:
+                    first, at = at, begin + table.line_num
+                    if at == len(lines) and at - first > 1 and "".join(lines[first:at]).count('"') % 2:
+                        problems.add(path.name, first + 1, "여는 큰따옴표가 끝까지 닫히지 않았습니다. 이 줄을 빼고 다음 줄부터 읽습니다")
+                        at = first + 1
+                        break
+                    out.append((at, cells))
+            except csv.Error as e:
+                problems.add(path.name, at + 1, f"CSV를 읽을 수 없습니다 ({e})")
+                at += 1
+    finally:
+        csv.field_size_limit(limit)
+    return out
 
 # %% ../../nbs/data/01_files.ipynb #b19e64a8
 def read_objects(path:str|Path, problems:Problems) -> Iterator[tuple[int, object]]:
-    """Each (line, value) of `path`, a JSONL, CSV or TSV file, or (place, value) of a JSON list; what cannot be read
-    goes into `problems`. Raises `DataError` where the file is no text."""
+    """Each (line, value) of `path`, a JSONL, CSV, TSV, Excel or parquet file, or (place, value) of a JSON list, also of
+    one under a name ('results', 'samples', 'data' ...); what cannot be read goes into `problems`. Raises `DataError`
+    where the file is of another kind."""
     path = Path(path)
     raw = _read_bytes(path)
+    if raw.startswith(b"PAR1"):
+        yield from enumerate(parquet_rows(path), 1)
+        return
+    if raw.startswith(b"PK\x03\x04") and b"xl/workbook" in raw:
+        yield from _objects(sheet_rows(path), path, problems)
+        return
     if kind := next((k for sign, k in _FILES.items() if raw.startswith(sign)), None):
         raise DataError(f"{path.name}: {kind} 파일입니다. CSV(UTF-8)나 한 줄에 객체 하나씩인 JSONL로 저장해서 주세요.")
     if path.suffix.lower() in (".csv", ".tsv"):
@@ -206,10 +237,10 @@ def _whole(raw:bytes, path:Path, problems:Problems) -> list|None:
     """The items of a file that is one JSON list, or one object over several lines; None for any other. A torn list
     becomes a problem."""
     body = raw.removeprefix(b"\xef\xbb\xbf").strip()
-    if not body.startswith((b"[", b"{")) or b"\n" not in body and body.startswith(b"{"):
+    if not body.startswith((b"[", b"{")):
         return None
     first = body.split(b"\n", 1)[0].strip()
-    if body.startswith(b"{") and first.endswith(b"}"):
+    if body.startswith(b"{") and first.endswith(b"}") and (b"\n" in body or not re.search(rb"\[\s*\{", body[:100_000])):
         return None           # a line of JSONL
     try:
         value = json.loads(_decode(body, path.name))
@@ -220,4 +251,14 @@ def _whole(raw:bytes, path:Path, problems:Problems) -> list|None:
         return []
     except (ValueError, RecursionError, DataError):
         return None
-    return value if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else _unwrapped(value)
+
+def _unwrapped(value:dict) -> list:
+    "The list of objects that an object holds under one of the usual names (and tells of itself beside it); else the object."
+    asks = {"query", "question", "user_input", "text", "질문"}
+    lists = {k: v for k, v in value.items() if isinstance(v, list) and v and all(isinstance(row, dict) for row in v)}
+    named = [lists[k] for k in _WRAPS if k in lists] + [v for v in lists.values() if asks & v[0].keys()]
+    if named and not asks & value.keys():
+        return named[0]
+    inner = [value[k] for k in _WRAPS if isinstance(value.get(k), dict)]
+    return _unwrapped(inner[0]) if inner else [value]

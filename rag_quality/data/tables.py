@@ -52,6 +52,9 @@ def fill(cells:Iterable[Cell]) -> tuple[tuple[str, ...], ...]:
 # heads a column of names, whatever stands beside it ('구분 | 1회 | 2회')
 _LABEL = re.compile(r"구\s?분|종\s?류|유\s?형|항\s?목|분\s?류|회\s?차|연\s?도|학\s?년도?|위반\s?(?:내용|행위|사항|횟수)")
 
+# a value, whatever stands below it
+_SURE_VALUE = re.compile(r"\d\s?(?:[천만억]\s?)*(?:원|달러|%|퍼센트)(?![가-힣])|\d\s?월\s?\d{1,2}\s?일")
+
 def _kind(cell:str) -> str:
     "The shape of a value: '9만원' for '10만원'; '' for a cell without a number."
     return re.sub(r"\d[\d,.]*", "9", re.sub(r"\s", "", cell)) if re.search(r"\d", cell) else ""
@@ -64,6 +67,8 @@ def _is_heading(rows:Sequence[Sequence[str]]) -> bool:
     if _LABEL.fullmatch(top[0].strip()):
         return True
     for j, c in enumerate(top):
+        if j and _SURE_VALUE.search(c):
+            return False
         kinds = [_kind(r[j]) for r in below if j < len(r) and r[j].strip()]
         if _kind(c) and _kind(c) in kinds:
             return False
@@ -286,14 +291,20 @@ _GAP = re.compile(r"[ \u3000]{2,}|\u3000")
 _NO_COLUMNS = re.compile(r"\s*(?:제\s?\d+\s?[조장절편관항]|[①-⑳]|부\s?칙|[-*•○◦●□■※#>]|\|)|.*(?:다\.|[다음까][.:：]?)\s*$")
 
 def _tabs(lines:list[str]) -> list[str]:
-    tabs = [l.strip("\r\n \t").count("\t") for l in lines]
-    def beside(i):
-        return any(0 <= k < len(lines) and tabs[k] == tabs[i] for k in (i - 1, i + 1))
     # an empty first cell is a tab at the head of the line
-    return [
-        "| " + " | ".join(c.strip() for c in l.strip().split("\t")) + " |" if tabs[i] and beside(i) else l
-        for i, l in enumerate(lines)
-    ]
+    cut = [[c.strip() for c in l.strip(" \r\n").split("\t")] if "\t" in l.strip() else [] for l in lines]
+    cut = [c[:-1] if c and not c[-1] and sum(map(bool, c)) > 1 else c for c in cut]
+    out, i = [], 0
+    while i < len(lines):
+        n, j = len(cut[i]), i
+        while n > 1 and j < len(lines) and len(cut[j]) == n:
+            j += 1
+        if j - i > 1:
+            out += table_text(cut[i:j]).split("\n")
+        else:
+            out.append(lines[i])
+        i = max(j, i + 1)
+    return out
 
 def _chunks(line:str) -> list[tuple[int, int, str]]:
     "(first column, last, text) of what wide gaps part."

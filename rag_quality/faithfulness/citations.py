@@ -16,6 +16,7 @@ from .sources import Given, Style, citation_style, given_citations, _place_for
 from .sources import Lean, Source, read_sources
 from ..claims.citing import Citation, same_regulation, regulation_stem, find_citations
 from ..core import ConfigError, nfc
+from ..data.places import flat_name, is_law_name
 from ..claims.splitting import split_claims, split_sentences
 from .model import check_claims, context_texts
 
@@ -33,6 +34,9 @@ class GroundedCitation:
     span: str              # the sentence of the passage
     score: float|None      # how far the passage covers the sentence, 0..1
     kind: str              # added | kept | corrected | flagged
+    # where it leads, if not to a passage of the context: 'outside' (a statute that is not here), 'told' (one that the
+    # passages themselves refer to), 'deleted', 'missing' (no such article among them)
+    leads: str = ""
 
 @dataclass(frozen=True, slots=True)
 class GroundedAnswer:
@@ -80,12 +84,31 @@ def part_gone(c:Citation, named:Sequence[Source]) -> str:
     items = {p.item for p in mine if p.item}
     return f"제{c.item}호는 없습니다" if c.item and 1 in items and c.item not in items else ""
 
+def _leads(c:Citation, named:Sequence[int], sources:Sequence[Source]) -> str:
+    "Where a citation leads that no passage is: '' | outside | told | deleted | missing."
+    if named:
+        return "deleted" if all(sources[k].deleted for k in named) else ""
+    if not is_law_name(c.regulation):
+        return "missing"
+    mine = flat_name(c.regulation)
+    for s in sources:
+        one = flat_name(s.regulation)
+        if one and (one in mine or mine in one or same_regulation(one, mine) is not False):
+            return "missing"
+    said = re.compile(re.escape(flat_name(c.key)) + r"(?!\d|의\d)")
+    return "told" if any(said.search(flat_name(s.text)) for s in sources) else "outside"
+
 def _verdict_on(c:Citation, leans:Sequence[Lean], sources:Sequence[Source]) -> tuple[str, str, Lean|None]:
     "('kept' | 'corrected' | 'flagged', why, the source) of one citation that an answer has."
     named = _matches(c, sources)
     top = max((x for x in leans if not sources[x.source].deleted), key=lambda x: x.score, default=None)
     clear = top is not None and top.score >= _CLEAR and bool(sources[top.source].label)
     mine = max((x for x in leans if x.source in named), key=lambda x: x.score, default=None)
+    leads = _leads(c, named, sources)
+    if leads == "told":
+        return "kept", f"'{c.key}'은(는) 받은 조문이 가리키는 다른 글입니다", None
+    if leads == "outside":
+        return "flagged", f"'{c.key}'은(는) 받은 조문에 없는 다른 글이라 확인하지 못했습니다", None
     if not named:
         return ("corrected" if clear else "flagged"), f"'{c.key}'은(는) 받은 조문에 없습니다", top if clear else None
     if all(sources[k].deleted for k in named):
@@ -131,6 +154,7 @@ def _check(text, g:Given, clauses, sources, floor, style) -> tuple[_Edit, list[s
                 c.text, c.regulation, c.key[len(c.regulation) :].strip(), said, 0, 0, None, "", None, verdict
             )
         )
+        notes[-1] = replace(notes[-1], leads=_leads(c, _matches(c, sources), sources))
         if verdict == "corrected":
             new.append((c, _written([x], sources, style)))
         bad |= verdict == "flagged"

@@ -12,7 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..claims.citing import Citation, find_citations, same_citation
+from ..claims.citing import Citation, find_citations, same_citation, same_regulation
+from ..data.places import flat_name, is_law_name
 from ..claims import Difference, compare
 from .comparison import _fault_signs
 from ..claims.reading import read
@@ -22,7 +23,7 @@ from .context import Standing, _stand, _word_pairs
 from .features import _MARKS, _mark_signs
 from .context import ReadContext, _places, _plain_months
 from .rules import _other_role
-from .rules import _other_row
+from .rules import _other_row, _told_by_cell
 from rag_quality.faithfulness.features import (_absent_contacts, _content_signs, _dropped_signs, _name_signs, _number_signs,
     _state_signs, _talk_signs)
 from ..core.wall import Failure, Wall, attempt
@@ -44,7 +45,9 @@ _EVASIVE = re.compile(_MARKS["evasive"])
 def without_cites(text:str) -> str:
     "A claim without its citations."
     for c in reversed(find_citations(text)):
-        text = text[:c.start] + " " + text[c.end:]
+        # '제2호의 일비': the name of a row, or what its sentence is about
+        if not (re.fullmatch(r"제\s?\d+\s?호", text[c.start:c.end]) and re.match(r"[의은는]\s", text[c.end:])):
+            text = text[:c.start] + " " + text[c.end:]
     return re.sub(r"\s+(?=[.,!?])", "", re.sub(r"\s+", " ", _BRACKETS.sub(" ", text))).strip(" ,;·")
 
 def _blank(text:str, s:int, e:int, cites) -> str:
@@ -102,6 +105,12 @@ def cited_claims(answer:str   # NFC, orders already hidden
     return tuple(out)
 
 # %% ../../nbs/faithfulness/02_claims.ipynb #4a0eade7
+def _told_law(x:Citation, S:ReadContext) -> bool:
+    "Is it a statute that the passages themselves refer to, and that none of them is?"
+    if not is_law_name(x.regulation) or any(h and same_regulation(h.regulation, x.regulation) for h in S.heads):
+        return False
+    return bool(re.search(re.escape(flat_name(x.key)) + r"(?!\d|의\d)", flat_name(S.flat)))
+
 def cite_signs(
     c: Cited,
     S: ReadContext,   # the passages, read
@@ -112,7 +121,7 @@ def cite_signs(
         where = _places(x, S)
         if (
             where == []
-            and not source
+            and (not source or _told_law(x, S))
             and (
                 x.article is None
                 and re.search(r"관한\s|관련\s", x.text)
@@ -258,6 +267,8 @@ def _looked_at(c:Cited, S:ReadContext) -> tuple[
         or whole
         and tries(_copied, c.sentence, S, where, otherwise=False)
     )
+    alike = alike or not (cites["cite_abs"] or cites.get("cite_gap") or gone) and tries(
+        _told_by_cell, r.text, r.quantities, S, where | {n[1] for n in at.near}, otherwise=False)
     signs |= {"meta": float(bool(_META.search(c.text))), "copied": float(gone == {True} or alike)}
     found = tries(
         compare, r.text, " ".join(S.sents[s] for s in at.near[0][2]),

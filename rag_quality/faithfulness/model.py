@@ -20,10 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from ..core import ConfigError, LLMError, MissingExtra, Passage, content_hash, load_config
+from ..data.places import flat_name
 from ..core.wall import attempt
 from .claims import Checked, checked_claims
 from .context import Flag, ReadContext, _places, context_texts, hide_orders, read_source
 from .features import _foreign_words, _rival_number
+from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
 
 # %% ../../nbs/faithfulness/04_model.ipynb #53d60432
@@ -76,14 +78,16 @@ class ClaimVerdict:
     text: str
     start: int             # in the NFC answer
     end: int
-    verdict: str           # supported | unsupported | contradicted
-    score: float           # 0..1
+    verdict: str           # supported | unsupported | contradicted | unjudged (it rests on a text that nobody has)
+    score: float|None      # 0..1; None: unjudged
     # number | article | negation | modality | entity | condition | generalisation | contact | unsupported
     fault: str|None = None
     passage: int|None = None   # in the context
     span: str = ""         # the supporting text, or the nearest
     reason: str = ""
     method: str = "rules"
+    law: str = ""          # the article of a statute that it was judged against, where no passage of the context is it
+    missing: tuple[str, ...] = ()    # the texts that it rests on and nobody has: '고등교육법 제20조'
 
 # %% ../../nbs/faithfulness/04_model.ipynb #43ecca70
 # how much more another passage says of a claim than the one that it cites, from which the source is wrong; from which
@@ -176,6 +180,47 @@ def _scores_of(found:Sequence[Checked], model:SignModel|None=None) -> list[float
     p = 1/(1 + np.exp(-np.clip(z, -30, 30)))
     return [round(float(np.clip(v, *limits(f))), 4) for v, f in zip(p, found)]
 
+_NOTHING = Beyond()
+
+def _rested(f:Checked, v:ClaimVerdict, references, S:ReadContext, beyond:Beyond) -> ClaimVerdict:
+    "The verdict on a claim, or none where it rests on a text that nobody has."
+    if v.fault == "contact":
+        return v
+    if missing := missing_texts(f, S, v.verdict, references, beyond):
+        names = tuple(r.key for r in missing)
+        return ClaimVerdict(
+            v.text, v.start, v.end, "unjudged", None, None, None, "",
+            f"{quoted(', '.join(names), '이')} 받은 글에 없어 판정하지 않았습니다.", v.method, missing=names)
+    gone = [r for r in references if r.kind in ("deleted", "missing") and beyond.laws.knows(r.regulation)]
+    if gone and not (v.verdict == "supported" and all(told(r, flat_name("".join(S.texts))) for r in gone)):
+        return replace(
+            v, verdict="unsupported", score=min(v.score, CAPPED), fault="article", reason=gone[0].reason)
+    return v
+
+def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost) -> tuple[ClaimVerdict, ...]:
+    """The verdicts, but those of the claims that refer to a statute which we have taken against it too, and of those that
+    rest on what nobody has taken back."""
+    out = []
+    for f, v in zip(found, verdicts):
+        references, failure = attempt("validator:references", claim_references, f, S, beyond, otherwise=())
+        if failure:
+            f.failures = (*f.failures, failure)
+        W = S
+        followed = [p for r in references if r.kind == "law" for p in beyond.followed(r, f.cited.claim.text)]
+        if followed:
+            wider = read_source((*S.texts, *dict.fromkeys(p.full_text for p in followed)))
+            if again := checked_claims(f.cited.claim.text, wider, lost):
+                W, f = wider, again[0]
+                v = _against_law(v, _verdict(f, _scores_of([f], model)[0], W), followed, len(S.texts))
+        out.append(_rested(f, v, references, W, beyond))
+    return tuple(out)
+
+def _against_law(v:ClaimVerdict, w:ClaimVerdict, followed, n:int) -> ClaimVerdict:
+    "The verdict `w`, taken against the n passages of the context and the articles that were followed, in the place of `v`."
+    law = followed[w.passage - n].title if w.passage is not None and w.passage >= n else ""
+    said = f"함께 준 법령의 {quoted(law, '에')} 있습니다." if law and w.verdict == "supported" else w.reason
+    return replace(w, text=v.text, start=v.start, end=v.end, passage=None if law else w.passage, reason=said, law=law)
+
 def check_claims(
     answer: str,
     context: Sequence[str | Passage],   # the passages that the answer was given
@@ -183,6 +228,8 @@ def check_claims(
     model: SignModel | None = None,     # None: the one of the configuration `faithfulness`
     # gets (claim, failure) of what could not be checked, (None, failure) of features and rules that raised
     lost: list | None = None,           # None: a claim that cannot be checked raises
+    # the statutes that are followed by reference, and the collection; None: the context is all there is
+    beyond: Beyond | None = None,
 ) -> tuple[ClaimVerdict, ...]:
     """Every claim of `answer` with what the passages say of it, in order; () where nothing is claimed. Raises `ConfigError`
     where the answer is no text or the context no list of texts."""
@@ -191,8 +238,8 @@ def check_claims(
     texts = tuple(hide_orders(t, f"context:{i}")[0] for i, t in enumerate(context_texts(context)))
     S = read_source(texts)
     found = checked_claims(hide_orders(answer, "answer")[0], S, lost)
-    verdicts = tuple(
-        _verdict(f, score, S) for f, score in zip(found, _scores_of(found, model)))
+    verdicts = tuple(_verdict(f, score, S) for f, score in zip(found, _scores_of(found, model)))
+    verdicts = _look_beyond(found, verdicts, S, beyond or _NOTHING, model, lost)
     if lost is not None:
         lost += [(None, failure) for f in found for failure in f.failures]
     return verdicts

@@ -15,8 +15,9 @@ from ..core import ConfigError, DataError, Passage, content_hash, nfc
 
 # %% ../../nbs/judge/01_verdicts.ipynb #6bafb91d
 ALIASES = {
-    "query": ("query", "question", "user_input"), "answer": ("answer", "response"),
-    "contexts": ("contexts", "retrieved_contexts", "context", "passages"), "reference": ("reference", "ground_truth"),
+    "query": ("query", "question", "user_input", "질문", "질의"), "answer": ("answer", "response", "답변", "답", "응답"),
+    "contexts": ("contexts", "retrieved_contexts", "retrieved_context", "context", "passages", "근거", "조문", "문맥", "검색결과"),
+    "reference": ("reference", "ground_truth", "gt_answer", "정답", "모범답안"),
     "key_facts": ("key_facts",), "_id": ("_id", "id", "item_id", "query_id")}
 
 @dataclass(frozen=True, slots=True)

@@ -250,7 +250,7 @@ from collections import Counter
 
 from ..metrics import number, signed
 from .charts import _CHECKS
-from .charts import Dot, _attrs, _bar_svg, _dot_plot, _heat_table, _interval_svg
+from .charts import _Dot, _attrs, _bar_svg, _dot_plot, _heat_table, _interval_svg
 from .personas import _FOLLOW_UPS
 from .report import _measured_gain, _next_steps
 from .report import (_COMPONENTS, _DIMENSIONS, _VERDICTS, Rate, _dimension_means, failure_notes, _groups,
@@ -382,7 +382,7 @@ def _who(data:SessionData) -> str:
         return _section("who", "누가 어디서 막히나", "", _none("질문을 만들지 않았습니다."))
     tone = lambda r: "none" if r.value is None else "ok" if r.value >= .8 else "part" if r.value >= .5 else "bad"
     types = [
-        Dot(
+        _Dot(
             t, (r := success_rate(data, ids)).value, *r.bounds, text=f"<b>{r.k}</b>/{r.n}" if r.n else "–", tone=tone(r)
         )
         for t, ids in _groups(data, "query_type").items()
@@ -406,7 +406,7 @@ def _who(data:SessionData) -> str:
     )
 
 # %% ../../nbs/persona/23_dashboard.ipynb #2e8a7d6a
-def _dimension_dots(data:SessionData, method:str|None=None, tone:str="") -> list[Dot]:
+def _dimension_dots(data:SessionData, method:str|None=None, tone:str="") -> list[_Dot]:
     "The dimensions as shares of their maximum."
     out = []
     for k, (i, n) in _dimension_means(data, method).items():
@@ -416,7 +416,7 @@ def _dimension_dots(data:SessionData, method:str|None=None, tone:str="") -> list
             "none" if i.mean is None else "ok" if i.mean >= 0.8 * top else "part" if i.mean >= 0.5 * top else "bad"
         )
         out.append(
-            Dot(
+            _Dot(
                 label,
                 of(i.mean),
                 of(i.low),
@@ -437,7 +437,7 @@ def _quality(data:SessionData) -> str:
     ] or [_none("채점하지 않았습니다.")]
     claims = [c for f in data.facts.values() for c in f.get("claims") or ()]
     dots = [
-        Dot(
+        _Dot(
             label,
             (r := _rate_of((c.get("checks") or {}).get(k) for c in claims)).value,
             *r.bounds,
@@ -567,7 +567,7 @@ def _components(data:SessionData) -> str:
         scale = dict(lo=-top, hi=top, mark=0, ticks=(-top, 0, top), tick=lambda x: "0" if x == 0 else f"{x:+.2f}")
         forest = _dot_plot(
             [
-                Dot(
+                _Dot(
                     r.get("label") or _COMPONENTS.get(r["component"], r["component"]),
                     r.get("effect"),
                     r.get("low"),
@@ -582,7 +582,7 @@ def _components(data:SessionData) -> str:
         )
         shap = (
             '<div class="card"><h3>Shapley 값: 다른 것과 함께 있을 때의'
-            f' 몫{" (" + _esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{_dot_plot([Dot(_COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale)}</div>'
+            f' 몫{" (" + _esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{_dot_plot([_Dot(_COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale)}</div>'
             if c.get("shapley")
             else ""
         )
@@ -633,7 +633,7 @@ def _talks(data:SessionData) -> str:
         if t.get("follow_up") == f
     ]
     dots = [
-        Dot(
+        _Dot(
             f,
             (r := _rate_of(v)).value,
             *r.bounds,
@@ -738,7 +738,7 @@ from .report import SessionComparison, compare_sessions
 # %% ../../nbs/persona/23_dashboard.ipynb #11ad0284
 _LABELS = {"success": ("성공률", 1.), "total": ("합계", 5.), **_DIMENSIONS}
 
-def _difference_dots(c:SessionComparison) -> list[Dot]:
+def _difference_dots(c:SessionComparison) -> list[_Dot]:
     "The paired differences as shares of the maximum, with Holm over the table."
     ps = holm([m.p for m in c.measures.values()])
     def one(k, m:Comparison, p):
@@ -746,7 +746,7 @@ def _difference_dots(c:SessionComparison) -> list[Dot]:
         of = lambda x: None if x is None else x / top
         form = (lambda x: "–" if x is None else f"{100 * x:+.0f}%p") if k == "success" else signed
         tone = "none" if p is None or p >= .05 else "ok" if m.difference > 0 else "bad"
-        return Dot(
+        return _Dot(
             label,
             of(m.difference),
             of(m.low),
@@ -806,8 +806,8 @@ def _comparison(data:SessionData, other:SessionData) -> str:
         x
         for p, q in zip(_dimension_dots(other, tone="none"), _dimension_dots(data, tone="accent"))
         for x in (
-            Dot(f"{p.label} (이전)", p.value, p.low, p.high, p.text, tone="none"),
-            Dot(f"{q.label} (이번)", q.value, q.low, q.high, q.text, tone="accent"),
+            _Dot(f"{p.label} (이전)", p.value, p.low, p.high, p.text, tone="none"),
+            _Dot(f"{q.label} (이번)", q.value, q.low, q.high, q.text, tone="accent"),
         )
     ]
     return (

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['TargetBreaker', 'ask', 'ask_many', 'Target', 'CallableTarget', 'ChatTarget', 'HTTPTarget', 'open_target',
-           'TargetFault', 'load_mapping']
+           'TargetFault']
 
 # %% ../../nbs/persona/07_targets.ipynb #f7202b0a
 import queue, threading, time
@@ -260,12 +260,12 @@ from typing import Protocol, runtime_checkable
 from urllib.parse import urlencode, urlsplit
 
 from ..core import log
-from .wire import _check_mapping, _dig, _fill, load_mapping, _resolve, _slots
-from .wire import chat_answer, _described, _source_of
+from .wire import _check_mapping, _dig, _fill, _load_mapping, _resolve, _slots
+from .wire import _chat_answer, _described, _source_of
 from .wire import _check_status, _fetch, _legal_url
 
 # %% ../../nbs/persona/07_targets.ipynb #dd6a071d
-_all_ = ["ask", "ask_many", "TargetBreaker", "TargetFault", "load_mapping"]
+_all_ = ["ask", "ask_many", "TargetBreaker", "TargetFault"]
 
 # %% ../../nbs/persona/07_targets.ipynb #06ae169b
 @runtime_checkable
@@ -389,7 +389,7 @@ class ChatTarget(_Bounded):
         key = os.environ.get(self.key_env, "").strip() if self.key_env else ""
         if key and not (key.isascii() and key.isprintable()):
             raise TargetFault("auth", f"환경 변수 {self.key_env}의 값에 줄바꿈이나 영문이 아닌 글자가 있습니다")
-        return chat_answer(
+        return _chat_answer(
             _fetch(
                 self.url,
                 self.body(query, history),
@@ -404,9 +404,9 @@ class HTTPTarget(_Bounded):
     "An HTTP/JSON endpoint, asked as its mapping says."
     kind = "http"
     def __init__(self, mapping:Mapping|str|os.PathLike, *, name:str|None=None, timeout_s:float|None=None):
-        """`mapping`: how to ask and where the answer stands, or a file of it (`load_mapping`); `name`, `timeout_s`
+        """`mapping`: how to ask and where the answer stands, or a file of it (`_load_mapping`); `name`, `timeout_s`
         (seconds): None for those of the mapping. `ConfigError` where it is not legal, or a variable is missing."""
-        self.mapping = _check_mapping(mapping) if isinstance(mapping, Mapping) else load_mapping(mapping)
+        self.mapping = _check_mapping(mapping) if isinstance(mapping, Mapping) else _load_mapping(mapping)
         self.name, self.timeout_s = name or self.mapping["name"], timeout_s or self.mapping["timeout_s"]
         self._talks, self._lock = {}, threading.Lock()
         self._request("시험", [])                                   # a missing variable is said now

@@ -22,7 +22,7 @@ from ..korean import content_morphemes, shared_kiwi
 from ..korean.formality import query_tokens
 from ..korean.predicate import final_predicate
 from .facets import Askable
-from .needs import lay_words
+from .needs import _lay_words
 from .personas import Persona, _persona_of
 
 # %% ../../nbs/persona/04_wording.ipynb #03dcec66
@@ -123,7 +123,7 @@ def _called(askable:Askable, persona:Persona, difficulty:str, slang:bool, rng:ra
                 return re.sub(rf"(?<!\S){word}(?!\S)", said, matter, count=1), f"slang: {word} → {said}"
     if rng.random() < {"easy": max(persona.knows, .7), "medium": persona.knows, "hard": persona.knows*.4}[difficulty]:
         return matter, ""
-    words = [w for w in lay_words(askable) if w.formal.replace(" ", "") == askable.matter.replace(" ", "")]
+    words = [w for w in _lay_words(askable) if w.formal.replace(" ", "") == askable.matter.replace(" ", "")]
     words = [w.lay for w in words if w.persona in (*persona.like, *persona.near)]
     words = [w for w in words if len(w) < 16 and query_tokens(w)[-1].tag in ("NNG", "NNP", "SL")]
     said = rng.choice(words) if words else matter

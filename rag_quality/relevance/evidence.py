@@ -166,6 +166,7 @@ import numpy as np
 
 from ..core import Passage
 from ..claims.tables import tell_tables
+from ..data.tables import bar_tables
 
 # %% ../../nbs/relevance/00_evidence.ipynb #14c78c22
 ASPECTS = {  # kind: (in Korean, how it is asked, what an answer holds)
@@ -293,7 +294,7 @@ def passage_evidence(query:str, q:Words, weights:np.ndarray, passage:"str|Passag
     title, body = title_and_body(passage)
     plain = _evidence(query, q, weights, title, body)
     return plain if "|" not in body else max(
-        plain, _evidence(query, q, weights, title, tell_tables(body)), key=lambda e: e["bm25"] + e["line"] - e["lacks"])
+        plain, _evidence(query, q, weights, title, tell_tables(bar_tables(body))), key=lambda e: e["bm25"] + e["line"] - e["lacks"])
 
 def _evidence(query:str, q:Words, weights:np.ndarray, title:str, body:str) -> PassageEvidence:
     lacks = asked(query) - held(title + "\n" + body)

@@ -39,6 +39,14 @@ class _Counts:
     def unchecked(self) -> Counter:
         "How many pieces of the answers no verdict is on, by their kind."
         return Counter(p.kind for r in self.rows for p in r.result.unchecked)
+    @property
+    def outside(self) -> Counter:
+        "How many claims rest on each text that was not given: {'고등교육법 제20조': 3}."
+        return Counter(n for r in self.rows for c in r.result.outside for n in c.missing)
+    @property
+    def coverage(self) -> tuple[int, int]:
+        "(claims with a verdict, claims) of all answers."
+        return sum(r.result.coverage[0] for r in self.rows), sum(r.result.coverage[1] for r in self.rows)
 
 # %% ../../nbs/report/02_answers.ipynb #c3a3b199
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class CheckedAnswer:
             "is_acceptable": r.is_acceptable, "abstained": r.abstained, "reason": r.reason,
             "ungrounded_claims": list(r.ungrounded_claims), "suggestion": r.suggestion, "faults": list(self.faults),
             "claims": [asdict(c) for c in r.claims],
+            "coverage": list(r.coverage), "outside": [asdict(c) for c in r.outside],
             "unchecked": [{"text": p.text, "kind": p.kind, "start": p.start, "end": p.end} for p in r.unchecked],
             "findings": [asdict(f) for f in self.findings],
             **({"failures": [f.to_dict() for f in self.failures]} if self.failures else {})}
@@ -100,6 +109,7 @@ class AnswerCheck(_Counts):
         "Plain values for JSON."
         return {
             "n": len(self.rows), "n_scored": len(self.scored), "n_abstained": self.abstained, "n_failed": self.n_failed,
+            "n_claims": self.coverage[1], "n_judged": self.coverage[0], "outside": dict(self.outside.most_common()),
             "threshold": self.threshold, "mean_score": self.mean, "acceptable": self.acceptable, "flawed": self.flawed,
             "faults": dict(self.faults.most_common()), "unchecked": dict(self.unchecked.most_common()),
             "bad_rows": list(self.bad), "rows": [r.to_dict() for r in self.rows]}
@@ -139,7 +149,7 @@ _KINDS = {
     "email": "지어낸 전자우편", "url": "지어낸 주소", "department": "지어낸 부서", "person": "지어낸 사람", "evasive": "회피 표현"}
 VERDICTS = {"supported": "✓", "unsupported": "?", "contradicted": "✗"}
 # what no verdict is on
-UNCHECKED = {"heading": "제목", "greeting": "인사", "abstention": "모른다는 말", "advice": "안내", "question": "물음", "claim": "견줄 것 없음", "late": "너무 뒤라 보지 않음", "failed": "확인하다 오류가 남"}
+UNCHECKED = {"heading": "제목", "greeting": "인사", "abstention": "모른다는 말", "advice": "안내", "question": "물음", "claim": "견줄 것 없음", "outside": "받지 않은 글에 기댐", "late": "너무 뒤라 보지 않음", "failed": "확인하다 오류가 남"}
 
 def _state(r:CheckedAnswer) -> tuple[str, str]:
     "(class, words) of the outcome of an answer."
@@ -171,6 +181,10 @@ def text_of(check:AnswerCheck, *, shown:int=10) -> str:
         lines.append("잘못: " + ", ".join(f"{_KINDS.get(f, f)} {c}" for f, c in check.faults.most_common()))
     if bare := sum(not any(t.strip() for t in r.contexts) for r in check.rows):
         lines.append(f"견줄 조문이 없어 보지 못한 답: {bare}건 (조문은 {', '.join(ALIASES['contexts'])} 칸에서 읽습니다)")
+    if check.outside:
+        told = ", ".join(f"{n} {k}" for n, k in check.outside.most_common(5))
+        lines.append("주장 {1}개 가운데 {0}개를 판정".format(*check.coverage) + f" · 받지 않은 글에 기대는 주장: {told}" + (
+            f" 외 {len(check.outside) - 5}" if len(check.outside) > 5 else "") + " (법령이면 --laws 폴더로 주세요)")
     if check.unchecked:
         lines.append("판정하지 않은 말: " + ", ".join(f"{UNCHECKED.get(k, k)} {c}" for k, c in check.unchecked.most_common()))
     worst = sorted(
@@ -200,8 +214,10 @@ _BOLD = re.compile(r"\*\*([^*<>\n]{1,200})\*\*")
 def _marked(text:str, result:FaithfulnessValidationResult) -> str:
     "The answer with its claims coloured by verdict, and what was not judged in grey."
     out, at = [], 0
+    why = {c.start: c.reason for c in result.outside}
     pieces = [(c.start, c.end, c.verdict, c.reason) for c in result.claims] + [
-        (p.start, p.end, "unchecked", f"판정하지 않음: {UNCHECKED.get(p.kind, p.kind)}") for p in result.unchecked
+        (p.start, p.end, "unchecked", f"판정하지 않음: {why.get(p.start) or UNCHECKED.get(p.kind, p.kind)}")
+        for p in result.unchecked
     ]
     for start, end, kind, why in sorted(pieces):
         if start < at:
@@ -219,6 +235,7 @@ def _section(r:CheckedAnswer) -> str:
         for c in r.result.claims
         if c.verdict != "supported"
     ]
+    why += [f"<div class=why>· {html.escape(c.text.rstrip(' .'))}: {html.escape(c.reason)}</div>" for c in r.result.outside]
     why += [f"<div class=why>! {html.escape(f.text)}: {html.escape(f.reason)}</div>" for f in r.findings]
     passages = "".join(f"<pre>{html.escape(t)}</pre>" for t in r.contexts)
     return (
@@ -235,7 +252,9 @@ def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
         ("답", len(check)), ("점수를 낸 답", f"{len(check.scored)}/{len(check)}"), ("모른다고 한 답", check.abstained),
         ("근거 있는 주장의 몫", number(check.mean)), ("합격", _share(check.acceptable)), ("근거 없는 주장이 있는 답", _share(check.flawed)),
         *((_KINDS.get(f, f), c) for f, c in check.faults.most_common()),
+        *([("판정한 주장", "{}/{}".format(*check.coverage))] if check.outside else []),
         *([("판정하지 않은 말", sum(check.unchecked.values()))] if check.unchecked else []),
+        *([("받지 않은 글", ", ".join(n for n, _ in check.outside.most_common(5)))] if check.outside else []),
         *([("확인하다 오류가 난 답", check.n_failed)] if check.n_failed else [])]
     table = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(str(v))}</td></tr>" for k, v in totals)
     order = sorted(
@@ -252,7 +271,7 @@ def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
     legend = (
         '<p><mark class="supported">조문에 있음</mark> <mark class="unsupported">조문에 없음</mark> <mark'
         ' class="contradicted">조문과 어긋남</mark> <mark class="unchecked">판정하지 않음(인사, 제목, 안내, 견줄 내용이'
-        ' 없는 말)</mark></p>'
+        ' 없는 말, 받지 않은 글에 기대는 말)</mark></p>'
     )
     return (
         "<!doctype html><html lang=ko><meta"
