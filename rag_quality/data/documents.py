@@ -276,19 +276,25 @@ class _Page(HTMLParser):
             self.said.append(at.get("alt") or "")
         elif tag == "table":
             self._end()
-            self.tables.append({"row": -1, "cells": [], "until": {}, "open": None, "inner": []})
+            if len(self.tables) >= 50:
+                raise DataError("표가 50겹을 넘게 겹쳐 있습니다. 브라우저에서 다시 저장해 주세요.")
+            self.tables.append({"row": -1, "column": 0, "cells": [], "until": {}, "open": None, "inner": []})
         elif tag == "tr" and self.tables:
             self._close_cell()
             self.tables[-1]["row"] += 1
+            self.tables[-1]["column"] = 0
         elif tag in ("td", "th") and self.tables:
             self._close_cell()
             t = self.tables[-1]
-            t["row"], column = max(t["row"], 0), 0
+            t["row"], column = max(t["row"], 0), t["column"]
             while t["until"].get(column, 0) > t["row"]:
                 column += 1
             def span(name, most):
                 return min(max(int(v), 1), most) if (v := at.get(name) or "").isdigit() else 1
             t["open"] = (t["row"], column, span("rowspan", 2000), span("colspan", 200))
+            t["column"] = column + t["open"][3]
+            if t["column"] > 5000:
+                raise DataError("표의 열이 5,000개를 넘습니다. 브라우저에서 다시 저장해 주세요.")
             for c in range(t["open"][3]):
                 t["until"][column + c] = t["row"] + t["open"][2]
         elif tag in _BLOCKS:
@@ -328,7 +334,7 @@ class _Page(HTMLParser):
 def _html(text:str) -> tuple[list[Block], dict, str, list[str]]:
     # what is opened and never closed would be looked for again and again
     text = _uncommented(plain(text)).replace("<!--", "&lt;!--").replace("<![", "&lt;![")
-    if text.count("<") > 2*text.count(">") + 1000:
+    if text.count("<") > 2*text.count(">") + 1000 or re.search(r"<[a-zA-Z/!?][^<>]{20000}", text):
         raise DataError("HTML의 꺾쇠가 닫히지 않았습니다. 브라우저에서 다시 저장해 주세요.")
     page, clock = _Page(), Clock(len(text))
     for at in range(0, len(text), 20_000):
