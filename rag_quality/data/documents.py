@@ -202,9 +202,10 @@ _MARKS = (
     (re.compile(r"<br\s*/?>", re.I), " "),
     (re.compile(r"!\[([^\[\]]*)\]\([^()\s]*\)"), r"\1"),
     (re.compile(r"(?<!\!)\[([^\[\]]+)\]\((?:https?:|/|#|\.)[^()\s]*\)"), r"\1"),
-    (re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*"), r"\1"),
-    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?!\*)"), r"\1"),
-    (re.compile(r"(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)"), r"\1"),
+    (re.compile(r"\*\*(?=\S)(.{1,400}?)(?<=\S)\*\*"), r"\1"),
+    (re.compile(r"\*\*"), ""),
+    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*])\*(?!\*)"), r"\1"),
+    (re.compile(r"(?<!\w)__(?=\S)(.{1,200}?)(?<=\S)__(?!\w)"), r"\1"),
     (re.compile(r"`([^`\n]*)`"), r"\1"),
     (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])"), r"\1"))
 
@@ -235,8 +236,8 @@ def _markdown(text:str) -> tuple[list[Block], dict, str]:
     def block(line, place):
         if re.match(r"\s*(?:```|~~~)|\s*(?:[-*_]\s*){3,}$", line):
             return None                          # a fence; a line across the page
-        head = re.match(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$", line)
-        bare = _unmarked(head[2] if head else re.sub(r"^\s*>+\s?", "", line))
+        head = re.match(r"\s{0,3}(#{1,6})\s+(.*)", line)
+        bare = _unmarked(head[2].rstrip().rstrip("#") if head else re.sub(r"^\s*>+\s?", "", line))
         return Block(bare, place, level=len(head[1]) if head else 0) if bare else None
     # the lines of the front matter are counted, so that places are those of the file
     out = _lined("\n"*before + text, block)
@@ -275,19 +276,25 @@ class _Page(HTMLParser):
             self.said.append(at.get("alt") or "")
         elif tag == "table":
             self._end()
-            self.tables.append({"row": -1, "cells": [], "until": {}, "open": None, "inner": []})
+            if len(self.tables) >= 50:
+                raise DataError("표가 50겹을 넘게 겹쳐 있습니다. 브라우저에서 다시 저장해 주세요.")
+            self.tables.append({"row": -1, "column": 0, "cells": [], "until": {}, "open": None, "inner": []})
         elif tag == "tr" and self.tables:
             self._close_cell()
             self.tables[-1]["row"] += 1
+            self.tables[-1]["column"] = 0
         elif tag in ("td", "th") and self.tables:
             self._close_cell()
             t = self.tables[-1]
-            t["row"], column = max(t["row"], 0), 0
+            t["row"], column = max(t["row"], 0), t["column"]
             while t["until"].get(column, 0) > t["row"]:
                 column += 1
             def span(name, most):
                 return min(max(int(v), 1), most) if (v := at.get(name) or "").isdigit() else 1
             t["open"] = (t["row"], column, span("rowspan", 2000), span("colspan", 200))
+            t["column"] = column + t["open"][3]
+            if t["column"] > 5000:
+                raise DataError("표의 열이 5,000개를 넘습니다. 브라우저에서 다시 저장해 주세요.")
             for c in range(t["open"][3]):
                 t["until"][column + c] = t["row"] + t["open"][2]
         elif tag in _BLOCKS:
@@ -325,7 +332,11 @@ class _Page(HTMLParser):
             self.said.append(data)
 
 def _html(text:str) -> tuple[list[Block], dict, str, list[str]]:
-    page, clock, text = _Page(), Clock(len(text)), _uncommented(plain(text))
+    # what is opened and never closed would be looked for again and again
+    text = _uncommented(plain(text)).replace("<!--", "&lt;!--").replace("<![", "&lt;![")
+    if text.count("<") > 2*text.count(">") + 1000 or re.search(r"<[a-zA-Z/!?][^<>]{20000}", text):
+        raise DataError("HTML의 꺾쇠가 닫히지 않았습니다. 브라우저에서 다시 저장해 주세요.")
+    page, clock = _Page(), Clock(len(text))
     for at in range(0, len(text), 20_000):
         page.feed(text[at:at + 20_000])
         clock.check()
