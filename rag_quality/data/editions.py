@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 from ..core import Passage
 
-# %% ../../nbs/data/08_editions.ipynb #e951e697
+# %% ../../nbs/data/08_editions.ipynb #e206a03f
 _NOTE = re.compile(
     r"[<〈(（\[［]\s*(?:(?:본|이)\s?[조항호]|제\s?\d+\s?[조항호])?\s*(?:전문|일부|전부|타법)?\s*(?:제정|개정|신설|삭제|이동|종전|시행)[^<>〈〉()（）\[\]［］]{0,60}\d{4}[^<>〈〉()（）\[\]［］]{0,60}[>〉)）\]］]")
+_SHOWN = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")      # characters that only a font of the file knows
 _BREAK = re.compile(r" / (?:[-*·] )?")        # a new line within a cell of a table
 
 def _plain(text:str) -> str:
     "What is compared of a text: without white space, table rules, characters that only a font knows, and marks of amendment."
-    return re.sub(r"\s+|\|\s*(?:-+\s*\|\s*)+|[\ue000-\uf8ff\U000f0000-\U0010ffff]", "", _BREAK.sub("", _NOTE.sub("", text)))
+    return re.sub(r"\s+|\|\s*(?:-+\s*\|\s*)+", "", _SHOWN.sub("", _BREAK.sub("", _NOTE.sub("", text))))
 
 def _grams(text:str, n:int=3) -> Counter:
     "Its runs of three characters."
@@ -36,7 +37,7 @@ def _alike(a:Counter, b:Counter) -> float:
     "Dice's coefficient of two texts' runs: 1 for the same text."
     return 2 * _overlap(a, b) / max(1, a.total() + b.total())
 
-# %% ../../nbs/data/08_editions.ipynb #c0578784
+# %% ../../nbs/data/08_editions.ipynb #00bb7938
 _UNIT = re.compile(r"^(?=[①-⑳㉑-㉟])", re.M)
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def _label(unit:str) -> str:
 
 def _words(old:str, new:str) -> tuple[tuple[str, str], ...]:
     "What was kept, what is gone and what has come, word by word."
-    a, b, out = old.split(), new.split(), []
+    a, b, out = _SHOWN.sub("", old).split(), _SHOWN.sub("", new).split(), []
     for op, i, j, k, l in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
         if op == "equal":
             out.append(("=", " ".join(a[i:j])))
