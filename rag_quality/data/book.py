@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 
 from ..core import Passage
 from .articles import _blocks, _cut, _free, _passage
-from .contents import (
-    _ABOUT, _DATE, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _lines, _spaced, _squash, _titles)
+from rag_quality.data.contents import (
+    _ABOUT, _DATE, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _unglued, _lines, _spaced,
+    _squash, _titles)
 from .documents import Document
 from .heads import _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head
 
@@ -220,6 +221,9 @@ def cut_book(document:Document, code:str|None=None) -> Book:
     document is one regulation (None: the document's name)."""
     lines = _lines(document)
     entries, used = _entries(lines)
+    if len(whole := _unglued(lines, entries, used)) > len(lines):
+        lines = whole
+        entries, used = _entries(lines)
     left = []
     for b in sorted(
         {

@@ -7,7 +7,7 @@ __all__ = []
 
 # %% ../../nbs/data/15_contents.ipynb #b0bb6f11
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from .articles import _plain_marks
@@ -344,6 +344,21 @@ def _titles(lines, entries, used):
     told = {_squash(n) for _, n, *_ in found}
     found += [w for k, w in weak.items() if k not in told]
     return sorted(found)
+
+def _unglued(lines, entries, used):
+    """The lines with each name of the table of contents that was joined to the end of the paragraph above it (by a PDF)
+    as a line of its own, where a regulation opens below."""
+    names = {_squash(n) for e in entries for n in (e.name, *e.also)}
+    out = []
+    for i, l in enumerate(lines):
+        words = l.text.split() if names and not l.table and i not in used else []
+        for k in range(1, min(5, len(words))):
+            if _squash(" ".join(words[-k:])) in names and _opens(lines, i, used):
+                out += [replace(l, text=" ".join(words[:-k])), replace(l, text=" ".join(words[-k:]), first=False)]
+                break
+        else:
+            out.append(l)
+    return out
 
 def _codes(found, entries):
     """The entry of the table of contents for each title, or None: same names in the same order, then what is left

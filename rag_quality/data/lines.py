@@ -102,22 +102,23 @@ def join_lines_of(lines:Sequence[Line],    # in reading order
                   limit:Callable[[Line], float]   # where the text of this line's page ends on the right
                  ) -> Iterator[list[Line]]:
     "The paragraphs: lists of lines that belong together."
-    group, item = [], ""
+    group, item, leftmost = [], "", 0.0
     for line in lines:
         if group and not line.apart:
             last = group[-1]
             room = limit(last) - last.right
             full = room < max(line.first + last.em*0.8, last.em*1.3)
             # a title in the middle of the page
-            middle = line.left - min(l.left for l in group) > 4*line.em and limit(line) - line.right > 2*line.em
+            middle = line.left - leftmost > 4*line.em and limit(line) - line.right > 2*line.em
             if full and not middle and not _begins(line.text, last.text, item):
                 group.append(line)
+                leftmost = min(leftmost, line.left)
                 continue
         if group:
             yield group
         m = _HEAD.match(line.text)
         item = (m["item"] or ("" if m else item)) if m else item
-        group = [line]
+        group, leftmost = [line], line.left
     if group:
         yield group
 
@@ -212,7 +213,8 @@ def text_furniture(lines:Sequence[str]   # of a text; a form feed begins a page
     ups = sum(a[1] < b[1] <= a[1] + 3 for a, b in zip(dashed, dashed[1:]))
     gone = {i for i, _ in dashed} if len(dashed) > 1 and ups*10 >= 9*(len(dashed) - 1) else set()
     breaks = [i for i, l in enumerate(lines) if i == 0 or l.startswith("\f") or i in gone]
-    if len(breaks) < 3:
+    # a page holds some lines
+    if len(breaks) < 3 or sum(bool(l.strip()) for l in lines) < 6*len(breaks):
         return sorted(gone)
     beside = []
     for i in breaks:
