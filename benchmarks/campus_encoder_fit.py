@@ -1,7 +1,7 @@
 """Learn the word vectors of `CampusEncoder` from the bank: python benchmarks/campus_encoder_fit.py [--write] [--held-out 200]
 
 Needs torch (the [dense] extra). Without --write: only what held-out needs of the bank say. With --write: learnt again from every need and
-written to data/bank/campus_encoder.npz, with the held-out figures in it. Settings were chosen on held-out needs of the bank, on nothing else.
+written to data/domains/encoder.npz, with the held-out figures in it. Settings were chosen on held-out needs of the bank, on nothing else.
 """
 import argparse, datetime, sys
 from pathlib import Path
@@ -98,7 +98,7 @@ def main():
     landmarks = np.linalg.pinv(marks.T, rcond=1e-2) @ P @ R            # (vector . landmark) cosines -> the learnt space
     about = {"needs": len(needs), "bank": bank_hash(needs), "drop": d.encoder.drop, "half": d.encoder.half, "stop": sorted(d.encoder.stop),
              "held_out": {"needs": len(held), "kiwi": round(plain, 4), "campus": round(mrr, 4)}, "date": datetime.date.today().isoformat()}
-    path = Path(__file__).resolve().parent.parent/"data"/"bank"/FILE
+    path = Path(__file__).resolve().parent.parent/"data"/"domains"/FILE
     pack_encoder(path, [f for f, _ in d.keys], [t for _, t in d.keys], words @ R, landmarks, about)
     print(f"{path.name}: 낱말 {len(d.keys)}개, {path.stat().st_size/1e6:.1f} MB"); return 0
 

@@ -6,7 +6,7 @@ usage: python benchmarks/query_analysis.py [--dev] [--errors N] [--slice]      t
 Kind of query: what data/hanbit/needs.jsonl says of each wording read alone (`query_types`), beside the commonest kind of that set, the same signs
 in the order in which a person would ask them (`by_rules`), and the labels by need, which are one for three wordings. Fitted on train and dev; --dev is of the fit.
 benchmarks/query_types_read.jsonl: what a language model that did not see the labels takes 60 wordings of test for.
-Family: the label of the need; learned from data/bank. Who asks: how often it is told, and told right. Follow-ups: benchmarks/contextualize.jsonl.
+Family: the label of the need; learned from data/domains/campus. Who asks: how often it is told, and told right. Follow-ups: benchmarks/contextualize.jsonl.
 """
 import argparse, json, time
 from collections import Counter
@@ -180,7 +180,7 @@ def folds(features, labels, k=5, **how):
     return right, len(features)
 
 def write():
-    bank = [(need, path.stem) for path in sorted((HERE.parent/"data/bank").glob("*.jsonl")) for need in rows(path)]
+    bank = [(need, path.stem) for path in sorted((HERE.parent/"data/domains/campus").glob("*.jsonl")) for need in rows(path)]
     read = [n for n in rows(HERE.parent/"data/hanbit/needs.jsonl") if n["split"] != "test"]
     family = [(t, f) for need, name in bank if (f := family_of(need, name)) for t in (need["formal"], *(l["text"] for l in need["lay"]))]
     size = Counter(f for _, f in family)
@@ -190,7 +190,7 @@ def write():
     print(f"query_type: train과 dev에서 필요를 다섯으로 나누어 {interval(*folds(signs, labels, C=1.))}, n={len(labels)}")
     models["query_type"] = packed(*fitted([signs[i] for i in shown], [labels[i] for i in shown], None, C=1.), scale=100)
     save_config("query_models", {"version": "2.0.0", "description": "질의의 갈래(family, query_type)의 무게: 특징마다 '갈래의 번호:무게', 무게는 1/scale의 정수. 쓰는 곳: rag_quality.knowledge.topics, questions",
-                "provenance": {"fitted_on": f"family: data/bank의 필요 {len(bank)}가지, query_type: data/hanbit train·dev의 필요 {len(read)}가지의 말마다의 갈래", "method": "로지스틱 회귀(L2; family C 0.1, query_type C 1), family는 나이브 베이즈의 무게 0.3을 더하고 가운데 값에서 0.5가 안 되는 무게를 뺌. family의 표지는 은행의 문어 질의에서 intents.json의 용어로 붙임", "command": "python benchmarks/query_analysis.py --write"}, "models": models})
+                "provenance": {"fitted_on": f"family: data/domains/campus의 필요 {len(bank)}가지, query_type: data/hanbit train·dev의 필요 {len(read)}가지의 말마다의 갈래", "method": "로지스틱 회귀(L2; family C 0.1, query_type C 1), family는 나이브 베이즈의 무게 0.3을 더하고 가운데 값에서 0.5가 안 되는 무게를 뺌. family의 표지는 은행의 문어 질의에서 intents.json의 용어로 붙임", "command": "python benchmarks/query_analysis.py --write"}, "models": models})
     print({k: len(m["weights"]) for k, m in models.items()})
 
 def main():

@@ -1,4 +1,4 @@
-"""Build data/config/synonyms.json from data/bank: how likely a lay word or phrase stands for a term of regulations.
+"""Build data/config/synonyms.json from data/domains/campus: how likely a lay word or phrase stands for a term of regulations.
 
 usage: python benchmarks/synonyms_build.py            write it (about a minute)
        python benchmarks/synonyms_build.py --check    is the file of today's bank and of this script? (exit status 1: no)
@@ -23,7 +23,7 @@ from rag_quality.knowledge.synonyms import Phrases, lay_words
 import kept
 
 HERE = Path(__file__).resolve().parent
-BANK, OUT = HERE.parent/"data/bank", HERE.parent/"data/config/synonyms.json"
+BANK, OUT = HERE.parent/"data/domains/campus", HERE.parent/"data/config/synonyms.json"
 MU, KAPPA, ROUNDS, NULL = 2., 3., 6, "∅"
 FLOOR, SAID, LEAST = .02, .5, 2.5    # an entry's probability; how many wordings in which its writer said so, or in all, speak for it, at least
 FAMILY = 1.5                  # a family is told apart where it has at least so many times the overall probability, or at most one such part of it, and .02 apart
@@ -122,7 +122,7 @@ def build():
     n, c = count(pairs, align(pairs), names); listed = entries(n, c, names, spelled)
     head = {"version": "2.0.0", "description": "사람의 말이 규정의 말일 확률. 한 줄은 [사람의 말, 그 내용 형태소(한 음절은 품사와 함께), 그 말이 든 물음의 수, [규정의 말, p = P(규정의 말 | 사람의 말), 갈래, 백분율, 갈래, 백분율, ...], ...]: 갈래는 families에서의 자리, 백분율은 그 갈래에서 p와 크게 다른 확률. 손으로 더할 때는 {lay, formal, p} 꼴의 항목도 됨. 쓰는 곳: rag_quality.knowledge.synonyms",
             "provenance": {"built_by": "python benchmarks/synonyms_build.py", "from": {p.name: digest([p]) for p in bank}, "bank": digest(bank), "script": digest([Path(__file__)]), "needs": len({p["need"] for p in pairs}), "wordings": len(pairs), "date": str(date.today()),
-                           "method": "IBM Model 1 (NULL 낱말, 적힌 짝으로 후보를 줄임, 6번), P = 기대 횟수/(그 말이 든 물음 + prior); 글은 언어 모델이 이 프로젝트를 위해 쓴 data/bank의 것. 문턱은 한빛 dev와 바깥의 규정집 하나의 dev의 nDCG@10에서 고름"}, "direction": "lay->formal", "prior": MU}
+                           "method": "IBM Model 1 (NULL 낱말, 적힌 짝으로 후보를 줄임, 6번), P = 기대 횟수/(그 말이 든 물음 + prior); 글은 언어 모델이 이 프로젝트를 위해 쓴 data/domains/campus의 것. 문턱은 한빛 dev와 바깥의 규정집 하나의 dev의 nDCG@10에서 고름"}, "direction": "lay->formal", "prior": MU}
     families, rows = rows_of(listed)
     return {**head, "families": families}, rows
 
