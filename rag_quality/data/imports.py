@@ -67,11 +67,14 @@ class Finding:
             "kind": self.kind, "severity": self.severity, "file": self.file, "place": self.place, "text": self.text,
             "advice": self.advice}
 
-# %% ../../nbs/data/07_imports.ipynb #ca4322d5
+# %% ../../nbs/data/07_imports.ipynb #79d2d45e
 _HEAD_LINE = re.compile(
     r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]]\s?(?![에의을를은는과와이가])|[\[<【〈(]\s?(?:별\s?[표지첨]|부표|붙임|서식)[^\]>】〉)\n]{0,30}[\]>】〉)]\s*(?:<[^>]*>)?\s*$|부\s{0,4}칙\s*(?:[<(（〈][^>)）〉\n]{4,60}[>)）〉])?\s*$)")
 _HEAD_AFTER = re.compile(r"(?<=다\.)[ \t]+제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（][^()（）\n]{1,30}[)）]\s(?![에의을를은는과와이가])")
 _ARTICLE = re.compile(r"제(\d+)조(?:의(\d+))?$")
+
+_DELETED = re.compile(r"제\s?(\d+)\s?조\s*(?:내지|부터|[~∼～-])\s*제?\s?(\d+)\s?조(?:까지)?\W{0,4}삭\s?제")     # '제14조 내지 제17조 (삭제)'
+_UNTIL = re.compile(r"\W{0,3}제\s?(\d+)\s?조\s?까지\W{0,4}삭\s?제")          # the text of such an article
 
 def _heads_inside(p:Passage) -> list[str]:
     "Lines of a passage that look like the head of another; a 부칙 has articles of its own."
@@ -83,8 +86,15 @@ def _heads_inside(p:Passage) -> list[str]:
 
 def _gaps(passages:Iterable[Passage]) -> list[str]:
     "The numbers that are not there, '제3조' or '제5조~제7조'; a part of a longer regulation begins where it begins."
+    passages = list(passages)
     labels = [p.metadata.get("article", "") for p in passages]
-    numbers = sorted({int(m[1]) for l in labels if (m := _ARTICLE.match(re.sub(r"-\d+$", "", l)))})
+    told = set()
+    for p in passages:
+        first, last = _ARTICLE.match(p.metadata.get("article", "")), _UNTIL.match(p.text)
+        if first and last:
+            told.update(range(int(first[1]), min(int(last[1]), int(first[1]) + 200) + 1))
+    told |= {n for p in passages for m in _DELETED.finditer(p.text) for n in range(int(m[1]), min(int(m[2]), int(m[1]) + 200) + 1)}
+    numbers = sorted(told | {int(m[1]) for l in labels if (m := _ARTICLE.match(re.sub(r"-\d+$", "", l)))})
     out = [(a + 1, b - 1) for a, b in zip(numbers, numbers[1:]) if b - a > 1]
     if numbers and 1 < numbers[0] <= 5:
         out.insert(0, (1, numbers[0] - 1))
@@ -137,7 +147,7 @@ def _not_covered(document:Document, gone:list[tuple[int, str]]) -> Iterable[Find
             said = f"'{text[:60]}' (그 줄: {whole[:80]}{'…' if len(whole) > 80 else ''})"
             yield Finding("uncovered", said, document.source, b.place)
 
-# %% ../../nbs/data/07_imports.ipynb #e365fbdc
+# %% ../../nbs/data/07_imports.ipynb #4c2a9a63
 @dataclass(frozen=True, slots=True)
 class FileRead:
     "A document that was read, without its text."
@@ -174,12 +184,12 @@ class Imported:
         return sum((d.coverage for d in self.documents), Coverage())
     @property
     def counts(self) -> dict[str, int]:
-        "files, unread, regulations, articles, addenda, annexes, sections, tables, passages, characters."
+        "files, unread, regulations, repealed (only the note of it is there), articles, addenda, annexes, sections, tables, passages, characters."
         labels = [p.metadata.get("article", "") for p in self.passages]
-        n = Counter(_sort_of(l) for l in labels)
+        n, repealed = Counter(_sort_of(l) for l in labels if l != "폐지"), sum(r.repealed for r in self.regulations)
         return {
             "files": len(self.documents), "unread": len(self.dropped),
-            "regulations": len(self.regulations), "articles": n["articles"], "addenda": n["addenda"], "annexes": n["annexes"],
+            "regulations": len(self.regulations) - repealed, "repealed": repealed, "articles": n["articles"], "addenda": n["addenda"], "annexes": n["annexes"],
             "sections": n["sections"], "tables": sum(d.tables for d in self.documents), "passages": len(labels),
             "characters": sum(len(p.text) for p in self.passages)}
     def by_kind(self) -> dict[str, list[Finding]]:
@@ -212,7 +222,7 @@ def _sort_of(label:str) -> str:
         return "addenda"
     return "annexes" if re.match(r"별[표지첨]|서식|부표|붙임", label) else "sections"
 
-# %% ../../nbs/data/07_imports.ipynb #286e94a7
+# %% ../../nbs/data/07_imports.ipynb #7c7cf104
 def _code(document:Document) -> str:
     "The prefix of the ids of a document that is one regulation: its path within the folder, without its ending."
     return re.sub(r"\.\w{1,8}$", "", document.source.replace(": ", "/")) or document.name
@@ -301,7 +311,9 @@ def _nowhere(passages:list[Passage]) -> list[Finding]:
     "References into the collection that lead to nothing; a 부칙 names what was amended then, and is left out."
     seen, out = set(), []
     for p, r in lost_references(ReferenceIndex(passages), passages):
-        if r.kind == "missing" and (p.doc_id, r.key) not in seen and not p.metadata.get("article", "").startswith("부칙"):
+        marked = re.match(r"\W{0,4}삭\s?제", p.text[r.end:]) or _UNTIL.match(p.text)
+        addendum = p.metadata.get("article", "").startswith("부칙")
+        if r.kind == "missing" and (p.doc_id, r.key) not in seen and not addendum and not marked:
             seen.add((p.doc_id, r.key))
             out.append(Finding("nowhere", r.reason, p.metadata.get("file", ""), p.title or p.doc_id))
     return out
@@ -315,12 +327,13 @@ def findings_of(passages:Iterable[Passage]) -> list[Finding]:
     out = [f for name, ps in books.items() for f in _of_passages(ps, "") if name or f.kind != "gap"] + _nowhere(passages)
     return sorted(out, key=lambda f: _ORDER[f.severity])
 
-# %% ../../nbs/data/07_imports.ipynb #49eba5e1
+# %% ../../nbs/data/07_imports.ipynb #664a1dd6
 def import_text(found:Imported, *, shown:int=3) -> str:
     "What was read, in two sentences, and the `shown` gravest kinds of findings with their first place and what to do."
     n = found.counts
     lines = [
-        f"파일 {n['files']:,}개{', 읽지 못한 파일 ' + format(n['unread'], ',') + '개' if n['unread'] else ''}에서 규정 {n['regulations']:,}개,"
+        f"파일 {n['files']:,}개{', 읽지 못한 파일 ' + format(n['unread'], ',') + '개' if n['unread'] else ''}에서"
+        f" 규정 {n['regulations']:,}개{', 폐지를 알리는 글 ' + format(n['repealed'], ',') + '개' if n['repealed'] else ''},"
         f" 조 {n['articles']:,}개, 부칙 {n['addenda']:,}개, 별표·별지 {n['annexes']:,}개"
         + (f", 조 없는 글 {n['sections']:,}토막" if n["sections"] else "") + f", 표 {n['tables']:,}개를 읽었습니다."]
     if found.coverage.total:

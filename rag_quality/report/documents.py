@@ -38,7 +38,7 @@ def _kpis(pairs:Iterable[tuple[str, object]]) -> str:
 def _rest(n:int, shown:int) -> str:
     return f"<li class=faint>… 그 밖에 {n - shown:,}건은 JSON에 있습니다.</li>" if n > shown else ""
 
-# %% ../../nbs/report/04_documents.ipynb #ebb2e6ca
+# %% ../../nbs/report/04_documents.ipynb #954f4156
 def _coverage_bar(c:Coverage) -> str:
     "How much of the files is in a passage, as a bar and a sentence."
     if not c.total:
@@ -88,7 +88,8 @@ def import_html(found:Imported, *, title:str|None=None) -> str:
     kinds = found.by_kind()
     said = "".join(_finding_card(k, v) for k, v in kinds.items())
     head = _kpis([
-        ("파일", n["files"]), *([("읽지 못한 파일", n["unread"])] if n["unread"] else []), ("규정", n["regulations"]), ("조", n["articles"]),
+        ("파일", n["files"]), *([("읽지 못한 파일", n["unread"])] if n["unread"] else []), ("규정", n["regulations"]),
+        *([("폐지된 규정", n["repealed"])] if n["repealed"] else []), ("조", n["articles"]),
         ("부칙", n["addenda"]), ("별표·별지", n["annexes"]), *([("조 없는 글", n["sections"])] if n["sections"] else []), ("표", n["tables"]),
         *([("빠지지 않은 글자", f"{found.coverage.share:.2%}")] if found.coverage.share is not None else [])])
     look = said or "<p class=card><span class=\"badge good\">없음</span> 이상한 곳을 찾지 못했습니다.</p>"
