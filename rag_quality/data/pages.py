@@ -9,6 +9,7 @@ __all__ = ['read_text_blocks', 'read_markdown', 'read_html']
 import bisect
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from ..core import DataError
