@@ -5,7 +5,7 @@ another file put in, members swapped, dropped or filled with noise, text that cl
 Each is read in a process whose memory is bounded. Counted: read, refused (`DataError`), not installed (`MissingExtra`); anything else raised is a
 failure, as are a file that takes more than BOUND_S of CPU, a process that dies, and a file that appears in the working folder.
 """
-import argparse, io, json, multiprocessing, os, random, resource, sys, tempfile, time, traceback, zipfile
+import argparse, io, multiprocessing, os, random, resource, sys, tempfile, time, traceback, zipfile
 from collections import Counter
 from pathlib import Path
 

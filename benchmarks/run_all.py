@@ -42,6 +42,7 @@ def own(small):
     yield ["claims_bank.py"]
     yield ["house.py"]
     yield ["quantities.py"]
+    yield ["import_fuzz.py", *(["--slice"] if small else [])]
     yield ["references.py"]
     yield ["claims_parts.py"]
     yield ["semantic.py", *(["--slice"] if small else [])]

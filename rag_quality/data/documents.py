@@ -8,7 +8,6 @@ __all__ = ['MAX_BYTES', 'MAX_TEXT', 'MAX_LINES', 'MAX_UNPACKED', 'MAX_MEMBERS', 
            'read_documents']
 
 # %% ../../nbs/data/02_documents.ipynb #c48cc30a
-import bisect
 import io
 import re
 import struct
@@ -20,14 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 
 from ..core import DataError, nfc, os_reason
 from .articles import _decode
 from .files import Problems
-from .lines import text_furniture, unwrap_text, wrapped_at
-from .tables import Cell, bar_tables, fill, table_text
+from .tables import fill, table_text
 
 # %% ../../nbs/data/02_documents.ipynb #5142d4b1
 @dataclass(frozen=True, slots=True)
@@ -97,255 +94,6 @@ def _table(cells:list, place:str) -> Iterator[Block]:
     rows = fill([c for c, _ in cells])
     if any(map(any, rows)):
         yield Block(table_text(rows), place, rows)
-
-# %% ../../nbs/data/02_documents.ipynb #0b114142
-_RULE = re.compile(r"[\s|:-]+$")
-
-_ENTRY = re.compile(r"(\s*\S.{0,80}?\S)( {2,}| *\t\s*)(\d{1,4}|\d{1,3}(?:-\d{1,3}){1,3})\s*$")
-
-def _keep_contents(lines:list[str]) -> list[str]:
-    "The lines; those of a table of contents ('학칙      3-1-1') keep their gap, but are no columns."
-    out, run = list(lines), []
-    for i, l in enumerate([*lines, ""]):
-        if m := _ENTRY.match(l) if "  " in l or "\t" in l else None:
-            run.append((i, m))
-            continue
-        pages = [m[3] for _, m in run]
-        if len(run) > 4 and ("-" in pages[0] or all(a.isdigit() and b.isdigit() and int(a) <= int(b) for a, b in zip(pages, pages[1:]))):
-            for k, m in run:
-                out[k] = f"{m[1]}\u2002\u2002{m[3]}"
-        run = []
-    return out
-
-def _numbered(text:str) -> Iterator[tuple[int, str]]:
-    "(number from 1, line) of a text whose tables are written with bars; the numbers are those of the text as it was."
-    before, at = _keep_contents(text.split("\n")), 0
-    after = bar_tables("\n".join(before)).split("\n")
-    if len(before) == len(after):
-        yield from enumerate(after, 1)
-        return
-    for line in after:
-        bare = line.strip()
-        if not bare.startswith("|"):
-            at = next((i + 1 for i in range(at, min(at + 2000, len(before))) if before[i].strip() == bare), at)
-        yield max(at, 1), line
-
-def _lined(text:str, line_block:Callable[[str, str], Block|None]) -> list[Block]:
-    "The blocks of a text: lines through `line_block(line, place)`, and runs of lines with bars as tables."
-    out, run, clock = [], [], Clock(len(text))
-    for n, line in [*_numbered(text), (0, "")]:
-        if not n & 63:
-            clock.check()
-        if re.match(r"\s*\|.*\|\s*$", line) and not re.match(r"\s*\|\s*\|\s*$", line):
-            run.append((n, line.strip()))
-            continue
-        if len(run) > 1:
-            rows = tuple(tuple(c.strip() for c in l.strip("|").split("|")) for _, l in run if not _RULE.match(l))
-            out.append(Block("\n".join(l for _, l in run), f"{run[0][0]}째 줄", rows))
-        else:
-            out += [b for m, l in run if (b := line_block(l, f"{m}째 줄"))]
-        run = []
-        if line.strip() and (block := line_block(line, f"{n}째 줄")):
-            out.append(block)
-    return out
-
-def _text_blocks(text:str) -> tuple[list[Block], list[str]]:
-    """(the blocks of a plain text, notes): a block a line, or a paragraph where the text was broken into lines of one width; a table that
-    is drawn or cut by tabs or bars is one."""
-    lines = re.sub("\r\n?", "\n", text).replace("\n\f", "\f").replace("\f", "\n\f").split("\n")
-    gone = text_furniture(lines)
-    notes = [f"머리말과 쪽 번호 {len(gone):,}줄은 본문이 아니라 뺐습니다({', '.join(dict.fromkeys(repr(lines[i].strip()[:30]) for i in gone[:4]))})."] if gone else []
-    soft = {i + 1 for i in gone} | {i + 1 for i, l in enumerate(lines) if l.startswith("\f")}
-    for i in gone:
-        lines[i] = ""
-    lines = plain("\n".join(l.lstrip("\f") for l in lines)).split("\n")
-    limit = wrapped_at(lines)
-    blocks = _lined("\n".join(lines), lambda line, place: Block(line if limit else line.strip(), place))
-    if not limit:
-        return blocks, notes
-    out, run, last, softened = [], [], 0, sorted(soft)
-    def flush():
-        out.extend(Block(t.strip(), p) for t, p in unwrap_text(run, limit)) if run else None
-        run.clear()
-    for b in blocks:
-        if b.rows:
-            flush()
-            out.append(b)
-            continue
-        n = int(re.match(r"\d+", b.place)[0])
-        k = bisect.bisect_right(softened, last)
-        run.append((n, b.text, n > last + 1 and not (k < len(softened) and softened[k] <= n)))
-        last = n
-    flush()
-    joined = len(blocks) - len(out)
-    return out, [*notes, f"너비 {limit}칸에서 끊긴 줄 {joined:,}곳을 문장으로 이었습니다."] if joined else notes
-
-_FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
-_TITLES = ("제목", "title", "name", "법령명", "규정명", "법령명한글")
-
-def _front_matter(text:str) -> tuple[dict, str, int]:
-    "(what the head of a Markdown file says, the rest, lines that the head takes): 'key: value' lines and '- item' lists."
-    if not (m := _FRONT.match(text)) or not re.search(r"(?m)^\s*[^\s:#-][^:\n]*:(?:\s|$)", m[1]):
-        return {}, text, 0
-    said, key = {}, ""
-    for line in m[1].split("\n"):
-        if (item := re.match(r"\s*-\s+(.*)", line)) and key:
-            said[key] = [*(said[key] if isinstance(said[key], list) else []), item[1].strip().strip("'\"")]
-        elif pair := re.match(r"([^\s:#-][^:]*):\s*(.*)$", line):
-            key = pair[1].strip()
-            said[key] = pair[2].strip().strip("'\"")
-    return said, text[m.end():], text[:m.end()].count("\n")
-
-_MARKS = (
-    
-    (re.compile(r"</?(?:img|a|span|font|div|p|sub|sup|u|b|i|em|strong|center)\b[^<>]*>", re.I), ""),
-    (re.compile(r"<br\s*/?>", re.I), " "),
-    (re.compile(r"!\[([^\[\]]*)\]\([^()\s]*\)"), r"\1"),
-    (re.compile(r"(?<!\!)\[([^\[\]]+)\]\((?:https?:|/|#|\.)[^()\s]*\)"), r"\1"),
-    (re.compile(r"\*\*(?=\S)(.{1,400}?)(?<=\S)\*\*"), r"\1"),
-    (re.compile(r"\*\*"), ""),
-    (re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]{1,400}?)(?<=[^\s*])\*(?!\*)"), r"\1"),
-    (re.compile(r"(?<!\w)__(?=\S)(.{1,200}?)(?<=\S)__(?!\w)"), r"\1"),
-    (re.compile(r"`([^`\n]*)`"), r"\1"),
-    (re.compile(r"\\([\\`*_{}\[\]()#+.!|<>~-])"), r"\1"))
-
-def _unmarked(line:str) -> str:
-    "A line of Markdown without its marks; a very long one keeps those that need a look ahead."
-    if len(line) > 5000:
-        return line.replace("**", "").replace("\\", "").strip()
-    for mark, instead in _MARKS:
-        line = mark.sub(instead, line)
-    return line.strip()
-
-def _unmarked_table(text:str) -> str:
-    return "\n".join(_unmarked(l) for l in text.split("\n"))
-
-def _uncommented(text:str) -> str:
-    "The text without '<!-- -->', as many lines as before; one that is not closed stays."
-    out, at = [], 0
-    while (a := text.find("<!--", at)) >= 0 and (b := text.find("-->", a + 4)) >= 0:
-        out += [text[at:a], "\n"*text.count("\n", a, b)]
-        at = b + 3
-    return "".join([*out, text[at:]])
-
-def _markdown(text:str) -> tuple[list[Block], dict, str]:
-    "(blocks, front matter, title) of a Markdown text."
-    said, text, before = _front_matter(plain(text))
-    text = _uncommented(text)
-    title = next((str(v) for k in _TITLES if (v := said.get(k)) and isinstance(v, str)), "")
-    def block(line, place):
-        if re.match(r"\s*(?:```|~~~)|\s*(?:[-*_]\s*){3,}$", line):
-            return None                          # a fence; a line across the page
-        head = re.match(r"\s{0,3}(#{1,6})\s+(.*)", line)
-        bare = _unmarked(head[2].rstrip().rstrip("#") if head else re.sub(r"^\s*>+\s?", "", line))
-        return Block(bare, place, level=len(head[1]) if head else 0) if bare else None
-    # the lines of the front matter are counted, so that places are those of the file
-    out = _lined("\n"*before + text, block)
-    out = [replace(b, text=_unmarked_table(b.text), rows=tuple(tuple(map(_unmarked, r)) for r in b.rows)) if b.rows else b for b in out]
-    return out, said, title or next((b.text for b in out if b.level == 1), "")
-
-# %% ../../nbs/data/02_documents.ipynb #29fa4eb0
-_BLOCKS = frozenset("p div li dd dt h1 h2 h3 h4 h5 h6 section article header footer blockquote pre title caption figcaption tr ul ol dl table body form fieldset main aside nav address details summary".split())
-_SILENT = frozenset("script style noscript template svg math object embed iframe head select".split())
-
-class _Page(HTMLParser):
-    "The blocks of a page; what runs or is fetched from elsewhere is not read."
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.blocks, self.said, self.level, self.silent, self.title, self.in_title = [], [], 0, 0, "", False
-        self.tables, self.images = [], 0
-
-    def _end(self):
-        text = " ".join("".join(self.said).replace("\xa0", " ").split(" ")) if self.said else ""
-        text = "\n".join(re.sub(r"\s+", " ", l).strip() for l in text.split("\0"))
-        if text.strip():
-            (self.tables[-1]["inner"] if self.tables and self.tables[-1]["open"] else self.blocks).append(_paragraph(text, f"{self.getpos()[0]}째 줄", self.level))
-        self.said = []
-
-    def handle_starttag(self, tag, attrs):
-        if tag in _SILENT:
-            self.silent += tag not in ("embed",)
-            return
-        at = dict(attrs)
-        if tag == "title":
-            self.in_title = True
-        elif tag == "br":
-            self.said.append("\0")
-        elif tag == "img":
-            self.images += 1
-            self.said.append(at.get("alt") or "")
-        elif tag == "table":
-            self._end()
-            if len(self.tables) >= 50:
-                raise DataError("표가 50겹을 넘게 겹쳐 있습니다. 브라우저에서 다시 저장해 주세요.")
-            self.tables.append({"row": -1, "column": 0, "cells": [], "until": {}, "open": None, "inner": []})
-        elif tag == "tr" and self.tables:
-            self._close_cell()
-            self.tables[-1]["row"] += 1
-            self.tables[-1]["column"] = 0
-        elif tag in ("td", "th") and self.tables:
-            self._close_cell()
-            t = self.tables[-1]
-            t["row"], column = max(t["row"], 0), t["column"]
-            while t["until"].get(column, 0) > t["row"]:
-                column += 1
-            def span(name, most):
-                return min(max(int(v), 1), most) if (v := at.get(name) or "").isdigit() else 1
-            t["open"] = (t["row"], column, span("rowspan", 2000), span("colspan", 200))
-            t["column"] = column + t["open"][3]
-            if t["column"] > 5000:
-                raise DataError("표의 열이 5,000개를 넘습니다. 브라우저에서 다시 저장해 주세요.")
-            for c in range(t["open"][3]):
-                t["until"][column + c] = t["row"] + t["open"][2]
-        elif tag in _BLOCKS:
-            self._end()
-            self.level = int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0
-
-    def _close_cell(self):
-        self._end()
-        t = self.tables[-1]
-        if t["open"]:
-            row, column, rows, columns = t["open"]
-            t["cells"].append((Cell(row, column, "\n".join(b.text for b in t["inner"]), rows, columns), t["inner"]))
-        t["open"], t["inner"] = None, []
-
-    def handle_endtag(self, tag):
-        if tag in _SILENT:
-            self.silent = max(self.silent - 1, 0)
-        elif tag == "title":
-            self.in_title = False
-        elif tag in ("td", "th") and self.tables:
-            self._close_cell()
-        elif tag == "table" and self.tables:
-            self._close_cell()
-            done = self.tables.pop()
-            into = self.tables[-1]["inner"] if self.tables and self.tables[-1]["open"] else self.blocks
-            into += _table(done["cells"], f"{self.getpos()[0]}째 줄")
-        elif tag in _BLOCKS:
-            self._end()
-            self.level = 0
-
-    def handle_data(self, data):
-        if self.in_title:
-            self.title += data
-        elif not self.silent:
-            self.said.append(data)
-
-def _html(text:str) -> tuple[list[Block], dict, str, list[str]]:
-    # what is opened and never closed would be looked for again and again
-    text = _uncommented(plain(text)).replace("<!--", "&lt;!--").replace("<![", "&lt;![")
-    if text.count("<") > 2*text.count(">") + 1000 or re.search(r"<[a-zA-Z/!?][^<>]{20000}", text):
-        raise DataError("HTML의 꺾쇠가 닫히지 않았습니다. 브라우저에서 다시 저장해 주세요.")
-    page, clock = _Page(), Clock(len(text))
-    for at in range(0, len(text), 20_000):
-        page.feed(text[at:at + 20_000])
-        clock.check()
-    page.close()
-    while page.tables:
-        page.handle_endtag("table")
-    page._end()
-    title = " ".join(page.title.split()) or next((b.text for b in page.blocks if b.level == 1), "")
-    return page.blocks, {}, title, [f"그림 {page.images}개는 읽지 않았습니다(설명 글만)."] if page.images else []
 
 # %% ../../nbs/data/02_documents.ipynb #609457a4
 MAX_BYTES = 300 << 20        # of a file, and of what one member of an archive unpacks to
@@ -474,11 +222,12 @@ def _read_kind(kind:str, raw:bytes, name:str) -> tuple[list[Block], dict, str, l
     text = _decoded(raw, name)
     if (n := text.count("\n")) > MAX_LINES:
         raise DataError(f"글이 {n:,}줄입니다({MAX_LINES:,}줄까지). 나누어 주세요.")
+    from rag_quality.data.pages import read_html, read_markdown, read_text_blocks
     if kind == "html":
-        return _html(text)
+        return read_html(text)
     if kind == "md":
-        return *_markdown(text), []
-    blocks, notes = _text_blocks(text)
+        return *read_markdown(text), []
+    blocks, notes = read_text_blocks(text)
     return blocks, {}, "", notes
 
 def _document(raw:bytes, name:str, source:str) -> Document:

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['MAX_ELEMENTS', 'MAX_DISTRIBUTED', 'local_name', 'parse_xml', 'top_paragraphs', 'read_hwpx', 'read_hwp']
 
-# %% ../../nbs/data/03_hangul.ipynb #f072ab18
+# %% ../../nbs/data/03_hangul.ipynb #30e5ac8a
 import io
 import re
 import struct
@@ -20,7 +20,7 @@ from ..core import DataError, RagQualityError, import_extra
 from .documents import Block, Clock, MAX_BYTES, MAX_UNPACKED, _LARGE, _paragraph, _table, open_archive, read_member
 from .tables import Cell
 
-# %% ../../nbs/data/03_hangul.ipynb #c9737e43
+# %% ../../nbs/data/03_hangul.ipynb #78743c46
 def local_name(element:ElementTree.Element) -> str:
     "The tag of an element without its namespace."
     return element.tag.rpartition("}")[2]
@@ -72,7 +72,7 @@ def top_paragraphs(archive, name:str) -> Iterator[ElementTree.Element]:
     except (ElementTree.ParseError, ValueError, LookupError) as e:
         raise DataError(f"{name}의 XML이 깨졌습니다({e}). 원래 프로그램에서 다시 저장해 주세요.") from None
 
-# %% ../../nbs/data/03_hangul.ipynb #ca88d79d
+# %% ../../nbs/data/03_hangul.ipynb #33419841
 _COUNTED = {"CIRCLED_DIGIT": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳", "HANGUL_SYLLABLE": "가나다라마바사아자차카타파하", "HANGUL_JAMO": "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ",
             "LATIN_SMALL": "abcdefghijklmnopqrstuvwxyz", "LATIN_CAPITAL": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "IDEOGRAPH": "一二三四五六七八九十",
             "CIRCLED_HANGUL_SYLLABLE": "㉮㉯㉰㉱㉲㉳㉴㉵㉶㉷㉸㉹㉺㉻", "ROMAN_CAPITAL": "ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ", "ROMAN_SMALL": "ⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅺⅻ"}
@@ -117,7 +117,7 @@ class _Numbers:
         shape = re.sub(r"\^(\d)", number, shapes.get(level + 1, ("", "", 1))[0])
         return f"{shape} " if shape else "", level + 1 if kind == "OUTLINE" else 0
 
-# %% ../../nbs/data/03_hangul.ipynb #1461c3f8
+# %% ../../nbs/data/03_hangul.ipynb #c02fdb6b
 _SIGNS = {"tab": "\t", "lineBreak": "\n", "nbSpace": " ", "fwSpace": " ", "hyphen": "-"}
 
 def _said(t) -> str:
@@ -244,14 +244,15 @@ def read_hwpx(raw:bytes   # the file
                 clock.check()
         return found, {}, "", _told(walk.aside) + (["매크로가 들어 있습니다(돌리지 않았습니다)."] if any("Scripts/" in n for n in names) else [])
 
-# %% ../../nbs/data/03_hangul.ipynb #b138ad83
+# %% ../../nbs/data/03_hangul.ipynb #42ba83a3
 _PARAGRAPH, _TEXT, _CONTROL, _LIST, _TABLE, _EQUATION = 66, 67, 71, 72, 77, 88
 _WIDE = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23})    # control codes that take eight places
 _NARROW = {10: "\n", 13: "\n", 24: "-", 30: " ", 31: " "}
 
 class _Record:
     __slots__ = ("tag", "payload", "children")
-    def __init__(self, tag, payload): self.tag, self.payload, self.children = tag, payload, []
+    def __init__(self, tag:int, payload:bytes):
+        self.tag, self.payload, self.children = tag, payload, []
 
 def _records(data:bytes) -> Iterator[tuple[int, int, bytes]]:
     "(tag, depth, payload) of each record; a record that is cut short is the last."
@@ -298,7 +299,8 @@ def _hwp_text(payload:bytes) -> str:
 
 class _HwpWalk:
     "The blocks of HWP paragraphs."
-    def __init__(self): self.aside = Counter()
+    def __init__(self):
+        self.aside = Counter()
 
     def blocks(self, paragraph:_Record, place:str) -> Iterator[Block]:
         "The blocks of one paragraph."

@@ -8,7 +8,6 @@ __all__ = ['MAX_PAGES', 'read_pdf']
 # %% ../../nbs/data/04_pdf.ipynb #f7a14f01
 import bisect
 import ctypes
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import median
