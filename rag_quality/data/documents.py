@@ -285,7 +285,7 @@ def _members(raw:bytes, source:str, problems:Problems, depth:int) -> Iterator[Do
                 except (UnicodeEncodeError, UnicodeDecodeError):
                     pass
             inner = PurePosixPath(name)
-            if info.is_dir() or any(p.startswith((".", "__MACOSX")) for p in inner.parts) or inner.suffix.lower() not in _SKIPPED:
+            if info.is_dir() or any(p.startswith((".", "__MACOSX")) and p != ".." for p in inner.parts) or inner.suffix.lower() not in _SKIPPED:
                 continue
             at = f"{source}: {nfc(name)}"
             try:
