@@ -221,8 +221,7 @@ class _HwpxWalk:
 def _told(aside:Counter) -> list[str]:
     "What was left aside, in words."
     kept = {"각주": "각주 {n}개는 그 단락 뒤에 두었습니다.", "수식": "수식 {n}개는 한글의 수식 글 그대로입니다.", "그림": "그림 {n}개는 읽지 않았습니다.",
-            "머리말과 꼬리말": "머리말과 꼬리말 {n}개는 본문이 아니라 뺐습니다.", "숨은 설명": "숨은 설명 {n}개는 뺐습니다.",
-            "번호": "저절로 매긴 번호가 단락 {n}개에 있는데, 글에는 없어 읽지 못했습니다."}
+            "머리말과 꼬리말": "머리말과 꼬리말 {n}개는 본문이 아니라 뺐습니다.", "숨은 설명": "숨은 설명 {n}개는 뺐습니다."}
     return [kept[what].format(n=f"{n:,}") for what, n in aside.items() if n]
 
 def read_hwpx(raw:bytes   # the file
@@ -399,6 +398,8 @@ MAX_DISTRIBUTED = 1 << 16      # bytes of a section that are deciphered without 
 def _has_fast_aes() -> bool:
     return find_spec("cryptography") is not None
 
+_UNNUMBERED = "HWP에서는 저절로 매긴 번호('1.', '가.')를 읽지 못합니다. 그런 번호를 쓴 문서면 한글에서 HWPX로 저장해 주세요."
+
 def read_hwp(raw:bytes   # the file
             ) -> tuple[list[Block], dict, str, list[str]]:
     """(blocks, metadata, title, notes) of a HWP 5. Raises `DataError`: damaged, locked; `MissingExtra` without syhwp."""
@@ -407,4 +408,4 @@ def read_hwp(raw:bytes   # the file
     for k, data in enumerate(_hwp_sections(raw, clock), 1):
         for n, p in enumerate(_paragraphs(_records(data), clock), 1):
             found += walk.blocks(p, f"구역 {k}, 문단 {n}")
-    return found, {}, "", _told(walk.aside)
+    return found, {}, "", [*_told(walk.aside), _UNNUMBERED]
