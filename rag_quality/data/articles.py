@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..core import DataError, Passage, nfc, os_reason
 from .heads import (
-    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head)
+    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head, _unlisted)
 from .tables import bar_tables
 
 # %% ../../nbs/data/00_articles.ipynb #ebfdece0
@@ -268,7 +268,7 @@ def split_articles(text:str,        # one regulation
     told, text = _front_matter(text)
     text = _plain_marks(text)
     lines = [l.strip() for l in bar_tables(text).splitlines()]
-    lines = [l for l in lines if l]
+    lines = _unlisted([l for l in lines if l])
     titled = {
         h[:2]
         for l in takewhile(lambda l: not _ADDENDUM.match(l), map(_read_head, lines))

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 
 from .articles import _plain_marks
 from .heads import (
-    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head)
+    _ADDENDUM, _CODE, _HISTORY, _NAME_END, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head, _unlisted)
 
 # %% ../../nbs/data/15_contents.ipynb #d3f03651
 @dataclass(slots=True)
@@ -75,13 +75,11 @@ def _lines(document) -> list[_Line]:
         if found:
             found[0].first = True
         out += found
+    for l, text in zip(out, _unlisted([l.text for l in out]), strict=True):
+        l.text = text
     return out
 
 # %% ../../nbs/data/15_contents.ipynb #8e4d35f8
-_KIND = (
-    r"(?:규정|규칙|학칙|세칙|지침|내규|요령|정관|조례|법률|법|시행령|령|헌장|기준|강령|회칙|규약|규준|약관|편람|수칙|준칙|관리계획|요강|규범|방침|매뉴얼|절차서|특례|협약|훈령|예규|고시)"
-)
-_NAME_END = re.compile(rf"{_KIND}(?:\s*\(안\)|\s*[(（<〈【\[［][^()（）<>【】]{{1,40}}[)）>〉】\]］])?$")
 _TOC_ENTRY = re.compile(
     r"^(?P<name>[^\t|]{2,80}?)(?:\s*[·.…‥․⋯]{2,}\s*|\s*\t[\t"
     r" ]*|\s{2,}|\s+(?=\d{1,3}-))(?P<code>\d{1,3}(?:[-–—―]\d{1,3}){1,3}(?:[～~]\d+)?|\d{1,4})\s*$"
