@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from ..core import Passage
 from .articles import _blocks, _cut, _free, _passage
 from rag_quality.data.contents import (
-    _ABOUT, _DATE, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _unglued, _lines, _spaced,
+    _ABOUT, _DATE, _DATED, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _unglued, _lines, _spaced,
     _squash, _titles)
 from .documents import Document
-from .heads import _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head
+from .heads import (
+    _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head, _title_name, _unquoted)
 
 # %% ../../nbs/data/06_book.ipynb #5e91fac5
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ def _tell(lines, dates, facts):
                 facts.setdefault("office", m["value"].strip(" |"))
             if m["number"]:
                 facts.setdefault("number", m["value"].strip(" |"))
+        if (m := _DATED.match(text)) and m["office"]:
+            facts.setdefault("office", m["office"].strip())
         if m := _OFFICE_LINE.match(text):
             facts.setdefault("office", m["office"].strip())
         if m := re.search(r"제\s?(\d{1,6}(?:-\d{1,4})?)\s?호(?!\s*서식)", text):
@@ -247,7 +250,7 @@ def cut_book(document:Document, code:str|None=None) -> Book:
         odd.append(("차례에만 있음", "", f"차례에 있는 {e.name}{' ' + e.code if e.code else ''}을(를) 본문에서 찾지 못했습니다"))
     out, taken = [], set()
     if _has_articles(before):
-        name, rest = before[0].text.strip("#* "), before[1:]
+        name, rest = _title_name(before[0].text), before[1:]
         if _heading(_read_head(name), (0, 0), ()):
             name, rest = document.name, before
         taken.add(name)
@@ -310,6 +313,7 @@ def _as_text(document):
 def _single_book(document, lines, code):
     "A document that is one regulation, or none."
     told = next((document.metadata[k] for k in ("제목", "title", "법령명", "규정명") if document.metadata.get(k)), None)
+    told = _unquoted(told) if isinstance(told, str) else None
     left, odd = [], []
     if not _has_articles(lines):
         odd.append(("조 없음", "", "'제N조'로 시작하는 줄이 없습니다: 제목과 표에서 나눕니다"))
@@ -340,7 +344,7 @@ def _single_book(document, lines, code):
             whole = told is None
         else:
             if told is None:
-                name = lines[0].text.strip("#* ")
+                name = _title_name(lines[0].text)
             if told is None or _squash(told) == _squash(lines[0].text):
                 left.append(("제목", lines[0].place, lines[0].text))
                 lines = lines[1:]

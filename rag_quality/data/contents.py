@@ -12,7 +12,8 @@ from difflib import SequenceMatcher
 
 from .articles import _plain_marks
 from .heads import (
-    _ADDENDUM, _CODE, _HISTORY, _NAME_END, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head, _unlisted)
+    _ADDENDUM, _CODE, _HISTORY, _NAME_END, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head,
+    _title_name, _unlisted, _unquoted)
 
 # %% ../../nbs/data/15_contents.ipynb #d3f03651
 @dataclass(slots=True)
@@ -159,7 +160,7 @@ def _entries(lines):
                 continue
             for name, number in found:
                 repealed = _REPEALED.search(name) is not None
-                name = _REPEALED.sub("", name).strip()
+                name = _unquoted(_REPEALED.sub("", name))
                 key = _squash(name)
                 number = re.sub(r"[–—―]", "-", number)
                 if "-" in number and number in numbered:
@@ -222,6 +223,11 @@ _ABOUT = re.compile(
 _BRACKETED = re.compile(
     r"^[\[【<〈(（][^\[\]【】]{0,20}(?:시행|제정|개정|명칭\s?변경|제명\s?변경|폐지|공포|규정|규칙|훈령|예규|조례|법률|령)[^\[\]【】]{0,80}\d[^\[\]【】]{0,60}[\]】>〉)）](?:\s*[\[【<〈(（][^\[\]【】]{2,90}[\]】>〉)）])*$"
 )
+_DATED = re.compile(
+    r"""^(?:\W{0,3}\d{4}\s?[.년/-]\s?\d{1,2}\s?[.월/-]\s?\d{1,2}\s?[.일]?\s*[,/]?\s*(?:제정|(?:전부|일부|전면)?\s?개정|시행|공포)[)）\]>〉\s]*
+    | [(（\[<〈【](?=[^()（）]*\d{4}\s?[.년/-])(?=[^()（）]*(?:제정|개정|시행|공포))(?:(?P<office>[가-힣·ㆍ\s]{1,20}?(?:과|팀|실|부|처|국|단|센터|본부|위원회))\s*[/,|·:]\s*)?[^()（）\[\]<>〈〉【】다]{6,60}[)）\]>〉】])$""",
+    re.X,
+)      # '2020. 3. 1. 제정', '(총무팀 / 2019. 3. 1. 제정)'
 _OFFICE_LINE = re.compile(
     r"^(?P<office>[가-힣·ㆍ\s]{2,25}[(（][가-힣·ㆍ\s]{2,25}[)）])\s*,?\s*(?:☎|Tel\.?|전화)?\s*0\d{1,2}[-)\s]\d{3,4}-\d{4}.*$"
 )
@@ -231,10 +237,10 @@ _FORM = re.compile(r"^[\W\d]|[:：]|\(\s*인\s*\)|귀\s?하$|\d{4}\s?년")
 
 def _bare(text):
     "A title line without its number and marks: (name, number)."
-    text = text.strip("#* \t■□◆●◎○▣")
+    text = _title_name(text.strip("#* \t■□◆●◎○▣"))
     for pattern in (_NUMBERED, _NUMBERED_AFTER):
         if (m := pattern.match(text)) and _NAME_END.search(m["name"].strip(" []【】「」『』")):
-            return m["name"].strip(), re.sub(r"[–—]", "-", re.sub(r"\s", "", m["number"]))
+            return _unquoted(m["name"]), re.sub(r"[–—]", "-", re.sub(r"\s", "", m["number"]))
     return text, ""
 
 def _about(text):
@@ -243,6 +249,7 @@ def _about(text):
         _HISTORY.match(text)
         or _ABOUT.match(text)
         or _BRACKETED.match(text)
+        or _DATED.match(text)
         or _OFFICE_LINE.match(text)
         or _CODE.match(text)
     )

@@ -173,6 +173,32 @@ def _begins(head):
         or head[0] in "[<〈【" and _annex(head))
 
 
+# %% ../../nbs/data/14_heads.ipynb #16329f5d
+_QUOTES = dict(zip("『「“\"‘'《≪〈<[［【〔(（", "』」”\"’'》≫〉>]］】〕)）", strict=True))
+_QUOTED_AFTER = re.compile(r"(?P<of>[^『』「」《》“”|]{2,30}?)\s*(?:『(?P<a>[^』]+)』|「(?P<b>[^」]+)」|《(?P<c>[^》]+)》|“(?P<d>[^”]+)”)$")
+
+def _unquoted(name):
+    "A title without the quotation marks or brackets around it: '『여비 내규』', '<안전 지침>(안)', '가온재단 「여비규정」'."
+    name = name.strip()
+    while close := _QUOTES.get(name[:1]):
+        at = name.find(close, 1)
+        inner, tail = name[1:at].strip(), name[at + 1:].strip()
+        if at < 0 or len(inner) < 2 or not _NAME_END.search(inner) and (tail or name[0] not in "『「“\"‘'《≪"):
+            break
+        if tail and not re.fullmatch(r"[(（\[<〈][^()（）\[\]<>〈〉]+[)）\]>〉]", tail):
+            break
+        name = inner + tail
+    if m := _QUOTED_AFTER.match(name):
+        inner = (m["a"] or m["b"] or m["c"] or m["d"]).strip()
+        if _NAME_END.search(inner) and not _SENTENCE.search(m["of"]):
+            return f"{m['of']} {inner}"
+    return name
+
+def _title_name(line):
+    "The name in a line that is a title: without Markdown's marks, a list mark or quotation marks."
+    return _unquoted(re.sub(r"^[-–—•∙·‣◦●○◎▪■□◆◇▶▷]\s+", "", line.strip("#* ")))
+
+
 # %% ../../nbs/data/14_heads.ipynb #226b01c3
 _MARKS = r"[#*\s■◼▣□◇◆●○▪￭※▶>]*"
 _COUNT = r"(?:\d{1,3}|[Ⅰ-Ⅻ]|[A-Z](?![A-Za-z])|[가나다라마바사아자차카타파하](?=\s?[\])）>〉】]|\s?호))"
