@@ -7,12 +7,13 @@ __all__ = []
 
 # %% ../../nbs/data/15_contents.ipynb #b0bb6f11
 import re
+from collections import Counter
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
 from .articles import _plain_marks
 from .heads import (
-    _ADDENDUM, _CODE, _HISTORY, _NAME_END, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head,
+    _ADDENDUM, _CODE, _HISTORY, _NAME_END, _ORDINAL, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head,
     _title_name, _unlisted, _unquoted)
 
 # %% ../../nbs/data/15_contents.ipynb #d3f03651
@@ -88,6 +89,7 @@ _TOC_ENTRY = re.compile(
 _TOC_HEAD = re.compile(r"\W*(?:목\s*차|차\s*례|총\s*목\s*차|규정\s*목록|규정집\s*목차|찾\s*아\s*보\s*기|색\s*인)\W*$")
 _INDEX = re.compile(r"\W*(?:찾\s*아\s*보\s*기|색\s*인|가나다\s*순|(?:소관|담당)?\s*부서별)\W*$")
 _PART = re.compile(r"[#*\s|]*제\s*(\d+)\s*(편|장|부|권|집|절)[\s|.:]*(.{0,40}?)[\s|]*$")
+_ROMAN = re.compile(r"[#*\s]*([Ⅰ-Ⅻ]{1,3}|[IVX]{1,4}(?=\s?[.．])|[A-Z](?=\s?[.．]))\s?[.．)]?\s+([^\d|]{1,30}?)\s*$")
 _REPEALED = re.compile(r"\s*[【\[<(（〈]\s*폐\s*지[^】\])）>〉]*[】\])）>〉]\s*")
 
 def _squash(name):
@@ -97,6 +99,14 @@ def _spaced(name):
     "A part's name with single spaces; letters set apart ('학  칙', '행 정') joined."
     words = name.split()
     return ("" if all(len(w) == 1 for w in words) else " ").join(words)
+
+def _part_head(text):
+    "(편, 장 ..., the part's name) of a line that is a part's heading: '제2편 운영', 'Ⅱ. 재무'; else None."
+    if m := _PART.match(text):
+        return m[2], f"제{m[1]}{m[2]} {_spaced(m[3])}".strip()
+    if (m := _ROMAN.match(text)) and not _SENTENCE.search(text) and not _NAME_END.search(m[2]):
+        return "편", f"{m[1]}. {_spaced(m[2])}"
+    return None
 
 @dataclass(slots=True)
 class _Entry:
@@ -120,6 +130,8 @@ def _entries(lines):
             run.append((i, found or None))
         elif _TOC_HEAD.match(l.text) or _INDEX.match(l.text) or _PART.match(l.text) and (run or i < len(lines) // 3):
             run.append((i, None))
+        elif _ROMAN.match(l.text) and _part_head(l.text) and any(list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 3, len(lines)))):
+            run.append((i, None))
         elif run and len(l.text) < 30 and not _SENTENCE.search(l.text) and any(
                 list(_toc_items(lines[k].text)) for k in range(i + 1, min(i + 4, len(lines)))):
             run.append((i, None))           # a department's name in an index
@@ -140,7 +152,7 @@ def _entries(lines):
         while (
             run
             and run[-1][1] is None
-            and not (_PART.match(lines[run[-1][0]].text) or _TOC_HEAD.match(lines[run[-1][0]].text))
+            and not (_part_head(lines[run[-1][0]].text) or _TOC_HEAD.match(lines[run[-1][0]].text))
         ):
             run.pop()
         for i, found in run:
@@ -149,18 +161,18 @@ def _entries(lines):
             if found is None:
                 if _INDEX.match(text):
                     index, office, main = True, "", False
-                elif m := _PART.match(text):
+                elif told := _part_head(text):
                     index = False
-                    if m[2] in "편부권집":
-                        part = {"편": f"제{m[1]}{m[2]} {_spaced(m[3])}".strip()}
+                    if told[0] in "편부권집":
+                        part = {"편": told[1]}
                     else:
-                        part[m[2]] = f"제{m[1]}{m[2]} {_spaced(m[3])}".strip()
+                        part[told[0]] = told[1]
                 elif index and not text.startswith("|"):
                     office = text
                 continue
             for name, number in found:
                 repealed = _REPEALED.search(name) is not None
-                name = _unquoted(_REPEALED.sub("", name))
+                name = _title_name(_REPEALED.sub("", name))
                 key = _squash(name)
                 number = re.sub(r"[–—―]", "-", number)
                 if "-" in number and number in numbered:
@@ -280,9 +292,50 @@ def _opens(lines, i, used):
         elif _about(l.text):
             said = said or "about"
             seen += 1
+        elif l.level > lines[i].level > 0 and _names_kind(lines[i].text) and not _names_kind(l.text):
+            said = said or "chapter"        # '# 정관', '## 총칙', '### 제1조'
+            seen += 1
         else:
             return said
     return said
+
+def _names_kind(text):
+    return _NAME_END.search(_bare(_REPEALED.sub("", text))[0]) is not None
+
+_ASIDE = re.compile(
+    r"\W*(?:머리말|머리글|일러두기|발간사|서문|들어가며|목차|차례|연혁|부록|참고|찾아보기|(?:제[·ㆍ.]?\s?)?개정\s?(?:이력|연혁|이유)|제정\s?이유|신구\s?조문|안내|문의|담당)"
+)
+
+def _level_titled(lines, entries, used):
+    """(the level of the headings that are regulations' titles, or 0; whether each heading of that level is one): the
+    highest of which two or more open with 제1조."""
+    if len(entries) >= 5:
+        return 0, False
+    opened, inner = Counter(), set()
+    for i, l in enumerate(lines):
+        head = _read_head(l.text)
+        if not l.level or i in used or l.table:
+            continue
+        if _heading(head, (-9, 0), ()) or _heading(head, (0, 0), ()) or _chapter(head) or _ADDENDUM.match(head) or _annex(head):
+            inner.add(l.level)
+        elif _may_title(l, head) and _opens(lines, i, used) == "article":
+            above = lines[i - 1] if i else l
+            # '## 총칙' right below '# 정관' is a chapter
+            opened[l.level] += not (0 < above.level < l.level and _names_kind(above.text))
+    level = min((n for n, c in opened.items() if c > 1), default=0)
+    return level, level > 0 and level < min(inner, default=9)
+
+def _may_title(line, head):
+    name = _bare(_REPEALED.sub("", line.text))[0]
+    return not (
+        not 1 < len(name) <= 60
+        or _SENTENCE.search(name)
+        or _FORM.search(name)
+        or _about(line.text)
+        or _chapter(head)
+        or _ASIDE.match(name)
+        or _part_head(line.text)
+        or _TOC_HEAD.match(line.text))
 
 def _titles(lines, entries, used):
     "(line, name, entry or None, number) of each line that begins a regulation."
@@ -291,6 +344,7 @@ def _titles(lines, entries, used):
         for name in (e.name, *e.also):
             named.setdefault(_squash(name), []).append(e)
     found, weak, state, began = [], {}, "", False
+    level, each = _level_titled(lines, entries, used)
     for i, l in enumerate(lines):
         if i in used or l.table or len(l.text) > 90:
             continue
@@ -309,8 +363,12 @@ def _titles(lines, entries, used):
             continue
         name, number = _bare(_REPEALED.sub("", l.text))
         key = _squash(name)
+        # '1. 여비규정' is a title only right above its 제1조: such lines are also items
+        ordinal = not number and _ORDINAL.match(l.text.strip("#* ")) is not None
         if key in named:
             opens = _opens(lines, i, used)
+            if ordinal and opens != "article":
+                continue
             if opens:
                 found.append((i, name, number, opens))
                 state, began = "", False
@@ -318,8 +376,16 @@ def _titles(lines, entries, used):
             elif key not in {_squash(n) for _, n, *_ in found} and state != "별표":
                 weak.setdefault(key, (i, name, number, ""))
             continue
+        if level and l.level == level and _may_title(l, head):
+            opens = _opens(lines, i, used)
+            if opens == "article" or each and i + 1 < len(lines) and not 0 < lines[i + 1].level <= level:
+                found.append((i, name, number, opens or "level"))
+                state, began = "", False
+                continue
+        if level and each and l.level > level:
+            continue                        # a heading within a regulation
         if (
-            not (2 < len(name) <= 60)
+            not (2 < len(name) <= 60 or len(name) == 2 and _NAME_END.fullmatch(name) and name != "규정")
             or _SENTENCE.search(name)
             or _FORM.search(name)
             or _chapter(head)
@@ -329,6 +395,8 @@ def _titles(lines, entries, used):
         kind = _NAME_END.search(name) is not None
         # the first line of an annex is the annex's own title; with a table of contents, annexes hold no regulation
         if state == "별표" and (not kind or len(entries) >= 5 or i - annex <= 2):
+            continue
+        if ordinal and (not kind or len(name) > 40 or state == "별표" or _opens(lines, i, used) != "article"):
             continue
         if not kind and not (l.boxed or l.level == 1) and not (state == "부칙" and len(name) < 40):
             continue

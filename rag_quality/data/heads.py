@@ -194,9 +194,14 @@ def _unquoted(name):
             return f"{m['of']} {inner}"
     return name
 
+_ORDINAL = re.compile(r"(?:\d{1,3}|[가-하]|[A-Z]|[Ⅰ-Ⅻ]{1,3}|[IVX]{1,4})\s?[.)]\s*(?=[^\d\s.)])|[①-⑳]\s*")
+
 def _title_name(line):
-    "The name in a line that is a title: without Markdown's marks, a list mark or quotation marks."
-    return _unquoted(re.sub(r"^[-–—•∙·‣◦●○◎▪■□◆◇▶▷]\s+", "", line.strip("#* ")))
+    "The name in a line that is a title: without Markdown's marks, a list mark, quotation marks or the number before it ('1. 여비규정')."
+    name = _unquoted(re.sub(r"^[-–—•∙·‣◦●○◎▪■□◆◇▶▷]\s+", "", line.strip("#* ")))
+    if (m := _ORDINAL.match(name)) and _NAME_END.search(rest := _unquoted(name[m.end():])):
+        return rest
+    return name
 
 
 # %% ../../nbs/data/14_heads.ipynb #226b01c3
