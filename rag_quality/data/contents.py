@@ -416,7 +416,62 @@ def _titles(lines, entries, used):
                 state, began = "", False
     told = {_squash(n) for _, n, *_ in found}
     found += [w for k, w in weak.items() if k not in told]
-    return sorted(found)
+    return sorted(found if len(entries) >= 5 else found + _charters(lines, sorted(found), used))
+
+_CHARTER = re.compile(r"(?:헌장|강령|선언문?|신조|규범)$")
+_ITEM = re.compile(r"(?:\d{1,2}|[가-하])\s?[.)]\s|[①-⑳]|하나\s*[,.:]|전\s*문$|우리는?\s")
+_ENDED = re.compile(r"(?:다|라|자|오|[가-힣]\s?[.!])\s?[.!]?\W*$")
+
+def _gap(lines, i):
+    "Whether blank lines stand above the line `i`, where the places tell."
+    if not 0 < i < len(lines):
+        return True
+    here, above = (re.match(r"(\d+)째 줄", lines[k].place) for k in (i, i - 1))
+    # a long paragraph may have been several lines of the file
+    return bool(here and above) and int(here[1]) - int(above[1]) - 1 > len(lines[i - 1].text) // 30
+
+def _charters(lines, found, used):
+    """Titles of regulations without any 조 that stand around or between those `found`: a line '…헌장' alone between the end of
+    a sentence and the beginning of another, or another name after a 부칙, set apart by blank lines."""
+    numbered = any(_ORDINAL.match(lines[i].text) for i, *_ in found)
+    out, bounds = [], [-1, *(i for i, *_ in found), len(lines)]
+    for start, end in zip(bounds, bounds[1:]):
+        state, heads = "", [(k, _read_head(lines[k].text)) for k in range(start + 1, end) if k not in used and not lines[k].table]
+        kinds = {}
+        for k, head in heads:
+            if _ADDENDUM.match(head):
+                kinds[k] = "부칙"
+            elif _annex(head):
+                kinds[k] = "별표"
+            elif "조" in head[:16] and _heading(head, (-9, 0), ()):
+                kinds[k] = "조"
+        for n, (k, _) in enumerate(heads):
+            state = kinds.get(k, state)
+            later = {kind for j, kind in kinds.items() if j > k}
+            if found and k not in kinds and n + 1 < len(heads) and state != "별표" and "조" not in later and (
+                    state == "부칙" or not later) and _charter(lines, k, heads[n + 1][0], state, start < 0, end == len(lines), numbered):
+                out.append((k, _bare(lines[k].text)[0], "", "text"))
+                if start >= 0:
+                    state = ""
+    return out
+
+def _charter(lines, k, after, state, first, last, numbered):
+    """Whether the line `k`, with the line `after` below it, is surely a title; `first`, `last`: no regulation stands before or after
+    it; `numbered`: titles have numbers ('1. 여비규정')."""
+    l, below = lines[k], lines[after]
+    name = _bare(l.text)[0]
+    if not 3 <= len(name) <= 40 or _SENTENCE.search(l.text) or _ITEM.match(l.text) and not numbered or re.match(r"[-–•·○※]", l.text) \
+            or _FORM.search(name) or _about(l.text) or _chapter(l.text) or below.table or _part_head(l.text):
+        return False
+    if not (_ITEM.match(below.text) or _about(below.text) or _ENDED.search(below.text) and len(below.text) > 8):
+        return False
+    apart = l.boxed or l.level > 0 or _gap(lines, k)
+    above = lines[k - 1] if k else None
+    told = above is None or first and (apart or k == 1 and above.text.endswith("집")) or _part_head(above.text) is not None or (
+        _ENDED.search(above.text) is not None and not re.search(r"(?:다음|아래|같다|같이)[^.]*.{0,12}$|[:：]$", above.text[-24:]))
+    if not told or last and not apart:
+        return False
+    return _CHARTER.search(name) is not None or state == "부칙" and apart and _NAME_END.search(name) is not None
 
 def _unglued(lines, entries, used):
     """The lines with each name of the table of contents that was joined to the end of the paragraph above it (by a PDF)
