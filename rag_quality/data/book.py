@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 
 from ..core import Passage
 from .articles import _blocks, _cut, _free, _passage
-from .contents import (
-    _ABOUT, _DATE, _DATED, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _lines, _part_head,
-    _squash, _titles, _unglued)
+from .contents import _PART, _Entry, _bar_cells, _entries, _lines, _part_head, _squash
 from .documents import Document
 from .heads import (
     _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head, _title_name, _unquoted)
+from .titles import _ABOUT, _DATE, _DATED, _OFFICE_LINE, _about, _codes, _titles, _unglued
 
 # %% ../../nbs/data/06_book.ipynb #5e91fac5
 @dataclass(frozen=True, slots=True)
