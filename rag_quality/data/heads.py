@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../../nbs/data/14_heads.ipynb #adf91bf0
 import re
+from bisect import bisect_right
 
 # %% ../../nbs/data/14_heads.ipynb #df5e7421
 _NUMBER = re.compile(
@@ -127,22 +128,24 @@ def _unlisted(lines):
             heads.append((i, h[:2], mark is not None))
             last = h[:2]
     spans, run, before = [], [], None
+    plain = [k for k, n, m in heads if n and not m]
     for i, number, marked in [*heads, (len(lines), None, False)]:
         if marked and run and number > run[-1][1]:
             run.append((i, number))
             continue
-        if marked and any(_follows(n, number) for _, n in run):
+        if marked and any(_follows(n, number) for _, n in run[-400:]):
             run = [*(r for r in run if r[1] < number), (i, number)]       # what stood between was a list of articles
             continue
         if run and _own_articles(lines, run, before, number, i):
-            end = next((k for k, n, m in heads if k > run[-1][0] and n and not m), len(lines))
+            at = bisect_right(plain, run[-1][0])
+            end = plain[at] if at < len(plain) else len(lines)
             spans.append((max(run[0][0] - 3, 0), end, {k for k, _ in run}))
         run = [(i, number)] if marked and number == (1, 0) else []
         if not marked:
             before = number
     out = list(lines)
-    for start, end, own in spans:
-        for i in range(start, end):
+    for (start, end, own), following in zip(spans, [*(s[0] for s in spans[1:]), len(lines)]):
+        for i in range(start, min(end, max(following, max(own) + 1))):
             if (mark := _BULLET.match(out[i])) and (i in own or _begins(_read_head(out[i][mark.end():]))):
                 out[i] = out[i][mark.end():]
     return out

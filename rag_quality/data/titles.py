@@ -228,7 +228,7 @@ def _charters(lines, found, used):
     """Titles of regulations without any 조 that stand around or between those `found`: a line '…헌장' alone between the end of
     a sentence and the beginning of another, or another name after a 부칙, set apart by blank lines."""
     numbered = any(_ORDINAL.match(lines[i].text) for i, *_ in found)
-    out, bounds = [], [-1, *(i for i, *_ in found), len(lines)]
+    out, bounds = [], [-1, *(i for i, *_ in found), len(lines)] if found else []
     for start, end in zip(bounds, bounds[1:]):
         state, heads = "", [(k, _read_head(lines[k].text)) for k in range(start + 1, end) if k not in used and not lines[k].table]
         kinds = {}
@@ -239,11 +239,11 @@ def _charters(lines, found, used):
                 kinds[k] = "별표"
             elif "조" in head[:16] and _heading(head, (-9, 0), ()):
                 kinds[k] = "조"
+        last_article, last_head = max((k for k in kinds if kinds[k] == "조"), default=-1), max(kinds, default=-1)
         for n, (k, _) in enumerate(heads):
             state = kinds.get(k, state)
-            later = {kind for j, kind in kinds.items() if j > k}
-            if found and k not in kinds and n + 1 < len(heads) and state != "별표" and "조" not in later and (
-                    state == "부칙" or not later) and _charter(lines, k, heads[n + 1][0], state, start < 0, end == len(lines), numbered):
+            ended = k > last_article and (state == "부칙" or k > last_head)
+            if k not in kinds and n + 1 < len(heads) and state != "별표" and ended and _charter(lines, k, heads[n + 1][0], state, start < 0, end == len(lines), numbered):
                 out.append((k, _bare(lines[k].text)[0], "", "text"))
                 if start >= 0:
                     state = ""
