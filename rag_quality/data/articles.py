@@ -13,7 +13,8 @@ from pathlib import Path
 
 from ..core import DataError, Passage, nfc, os_reason
 from .heads import (
-    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head)
+    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head,
+    _title_name, _unlisted, _unquoted)
 from .tables import bar_tables
 
 # %% ../../nbs/data/00_articles.ipynb #ebfdece0
@@ -258,7 +259,7 @@ def _plain_marks(text:str) -> str:
     return re.sub(r"\\([.\-*_()\[\]<>#+!~|`])", r"\1", text) if "\\" in text else text
 
 def _named(told):
-    return next((told[k] for k in ("제목", "title", "Title", "법령명", "규정명") if told.get(k)), None)
+    return next((_unquoted(told[k]) for k in ("제목", "title", "Title", "법령명", "규정명") if told.get(k)), None)
 
 def split_articles(text:str,        # one regulation
                    code:str,        # prefix of the ids where the text names no code of its own ('코드: ...')
@@ -268,7 +269,7 @@ def split_articles(text:str,        # one regulation
     told, text = _front_matter(text)
     text = _plain_marks(text)
     lines = [l.strip() for l in bar_tables(text).splitlines()]
-    lines = [l for l in lines if l]
+    lines = _unlisted([l for l in lines if l])
     titled = {
         h[:2]
         for l in takewhile(lambda l: not _ADDENDUM.match(l), map(_read_head, lines))
@@ -285,7 +286,7 @@ def split_articles(text:str,        # one regulation
         elif _inside(first, (0, 0), False, False):
             name, whole = _named(told) or code, True
         else:
-            name = lines.pop(0).strip("#* ")
+            name = _title_name(lines.pop(0))
             if _named(told):
                 if re.sub(r"\W", "", name) != re.sub(r"\W", "", _named(told)):
                     lines.insert(0, name)

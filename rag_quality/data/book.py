@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from ..core import Passage
 from .articles import _blocks, _cut, _free, _passage
-from rag_quality.data.contents import (
-    _ABOUT, _DATE, _OFFICE_LINE, _PART, _Entry, _about, _bar_cells, _codes, _entries, _unglued, _lines, _spaced,
-    _squash, _titles)
+from .contents import _PART, _Entry, _bar_cells, _entries, _lines, _part_head, _squash
 from .documents import Document
-from .heads import _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head
+from .heads import (
+    _ADDENDUM, _CODE, _SENTENCE, _annex, _heading, _inside, _read_head, _title_name, _unquoted)
+from .titles import _ABOUT, _DATE, _DATED, _OFFICE_LINE, _about, _codes, _titles, _unglued
 
 # %% ../../nbs/data/06_book.ipynb #5e91fac5
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ def _tell(lines, dates, facts):
                 facts.setdefault("office", m["value"].strip(" |"))
             if m["number"]:
                 facts.setdefault("number", m["value"].strip(" |"))
+        if (m := _DATED.match(text)) and m["office"]:
+            facts.setdefault("office", m["office"].strip())
         if m := _OFFICE_LINE.match(text):
             facts.setdefault("office", m["office"].strip())
         if m := re.search(r"제\s?(\d{1,6}(?:-\d{1,4})?)\s?호(?!\s*서식)", text):
@@ -247,7 +249,7 @@ def cut_book(document:Document, code:str|None=None) -> Book:
         odd.append(("차례에만 있음", "", f"차례에 있는 {e.name}{' ' + e.code if e.code else ''}을(를) 본문에서 찾지 못했습니다"))
     out, taken = [], set()
     if _has_articles(before):
-        name, rest = before[0].text.strip("#* "), before[1:]
+        name, rest = _title_name(before[0].text), before[1:]
         if _heading(_read_head(name), (0, 0), ()):
             name, rest = document.name, before
         taken.add(name)
@@ -255,16 +257,25 @@ def cut_book(document:Document, code:str|None=None) -> Book:
     else:
         left += [("표지", l.place, l.text) for l in before]
     part = {}
-    def part_of(line):
-        if m := _PART.match(line.text.strip("| ")):
-            if m[2] in "편부권집":
+    levels = Counter(l.level for l in lines if l.level)
+    def heads_part(k, title):
+        # '## 총무' above '### 문서관리규정'; the only '#' is the book's own name
+        here = lines[k].level
+        return 0 < here < title.level and (levels[here] > 1 or here > min(levels)) and not lines[k].table
+    def part_of(line, title):
+        if told := _part_head(line.text.strip("| ")):
+            if told[0] in "편부권집":
                 part.clear()
-            part[m[2]] = f"제{m[1]}{m[2]} {_spaced(m[3])}".strip()
+            part[told[0]] = told[1]
+        elif 0 < line.level < title.level:
+            for key in [k for k in part if isinstance(k, int) and k >= line.level]:
+                del part[key]
+            part[line.level] = line.text
     above = found[0][0]
-    while above and (above - 1 in used or _PART.match(lines[above - 1].text)):
+    while above and (above - 1 in used or _part_head(lines[above - 1].text) or heads_part(above - 1, lines[found[0][0]])):
         above -= 1
     for l in lines[above:found[0][0]]:
-        part_of(l)
+        part_of(l, lines[found[0][0]])
     bounds = [f[0] for f in found] + [len(lines)]
     left += [("차례", lines[i].place, lines[i].text) for i in sorted(used)]
     alone = len(found) == 1 and not out
@@ -274,15 +285,19 @@ def cut_book(document:Document, code:str|None=None) -> Book:
         tail = end
         while tail > at + 1 and (
             tail - 1 in used
-            or _PART.match(lines[tail - 1].text)
+            or _part_head(lines[tail - 1].text)
             and not lines[tail - 1].table
             and not _SENTENCE.search(lines[tail - 1].text)
+            or end < len(lines)
+            and heads_part(tail - 1, lines[end])
         ):
             tail -= 1
         parts_after = [i for i in range(tail, end) if i not in used]
         entry = homes[n]
         if entry is None and part:
             entry = _Entry(name, "", " ".join(part.values()), False)
+        elif entry and not entry.part and part:
+            entry = replace(entry, part=" ".join(part.values()))
         own = (code or document.name) if alone else (entry.code if entry and entry.code else number or name)
         own = next((m[1] for i in range(at + 1, min(at + 5, end)) if (m := _CODE.match(lines[i].text))), own)
         own = _free(own, taken)
@@ -291,7 +306,7 @@ def cut_book(document:Document, code:str|None=None) -> Book:
         body = [lines[i] for i in range(at + 1, tail) if i not in used]
         out.append(_regulation(body, name, number, entry, own, lines[at].place, opens, left, odd))
         for i in range(tail, end):
-            part_of(lines[i])
+            part_of(lines[i], lines[min(end, len(lines) - 1)])
         left += [("편", lines[i].place, lines[i].text) for i in parts_after]
     return Book(tuple(out), tuple(left), tuple(odd))
 
@@ -310,6 +325,7 @@ def _as_text(document):
 def _single_book(document, lines, code):
     "A document that is one regulation, or none."
     told = next((document.metadata[k] for k in ("제목", "title", "법령명", "규정명") if document.metadata.get(k)), None)
+    told = _unquoted(told) if isinstance(told, str) else None
     left, odd = [], []
     if not _has_articles(lines):
         odd.append(("조 없음", "", "'제N조'로 시작하는 줄이 없습니다: 제목과 표에서 나눕니다"))
@@ -340,7 +356,7 @@ def _single_book(document, lines, code):
             whole = told is None
         else:
             if told is None:
-                name = lines[0].text.strip("#* ")
+                name = _title_name(lines[0].text)
             if told is None or _squash(told) == _squash(lines[0].text):
                 left.append(("제목", lines[0].place, lines[0].text))
                 lines = lines[1:]

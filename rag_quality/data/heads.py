@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../../nbs/data/14_heads.ipynb #adf91bf0
 import re
+from bisect import bisect_right
 
 # %% ../../nbs/data/14_heads.ipynb #df5e7421
 _NUMBER = re.compile(
@@ -103,6 +104,108 @@ def _heading(line, after, titled):
     if re.match(r"삭\s?제", title):
         title, body = "", f"{title} {body}".strip()      # '제3조(삭제 2022. 9. 1.)'
     return *here, title.strip(), body
+
+# %% ../../nbs/data/14_heads.ipynb #c413779b
+_KIND = (
+    r"(?:규정|규칙|학칙|세칙|지침|내규|요령|정관|조례|법률|법|시행령|령|헌장|기준|강령|회칙|규약|규준|약관|편람|수칙|준칙|관리계획|요강|규범|방침|매뉴얼|절차서|특례|협약|훈령|예규|고시)"
+)
+_NAME_END = re.compile(rf"{_KIND}(?:\s*\(안\)|\s*[(（<〈【\[［][^()（）<>【】]{{1,40}}[)）>〉】\]］])?$")
+_BULLET = re.compile(r"(?:[-–—‐•∙·ㆍ‣◦●○◎▪■□◆◇▶▷+]|(?P<n>\d{1,3})[.)])\s*+(?=\S)")
+
+def _unlisted(lines):
+    """The lines (stripped) without the list marks before their heads ('- 제1조(목적) ...'), where the marked heads are
+    the articles of a regulation, not a list of articles within one."""
+    heads, last = [], (0, 0)      # (line, numbers or None for a 부칙, marked)
+    for i, l in enumerate(lines):
+        if l.startswith("|"):
+            continue
+        mark = _BULLET.match(l)
+        rest = _read_head(l[mark.end():] if mark else l)
+        if _ADDENDUM.match(rest):
+            heads.append((i, None, False))
+            last = (0, 0)
+        elif "조" in rest[:16] and (h := _heading(rest, last, ())) and (not mark or mark["n"] in (None, str(h[0]))):
+            heads.append((i, h[:2], mark is not None))
+            last = h[:2]
+    spans, run, before = [], [], None
+    plain = [k for k, n, m in heads if n and not m]
+    for i, number, marked in [*heads, (len(lines), None, False)]:
+        if marked and run and number > run[-1][1]:
+            run.append((i, number))
+            continue
+        if marked and any(_follows(n, number) for _, n in run[-400:]):
+            run = [*(r for r in run if r[1] < number), (i, number)]       # what stood between was a list of articles
+            continue
+        if run and _own_articles(lines, run, before, number, i):
+            at = bisect_right(plain, run[-1][0])
+            end = plain[at] if at < len(plain) else len(lines)
+            spans.append((max(run[0][0] - 3, 0), end, {k for k, _ in run}))
+        run = [(i, number)] if marked and number == (1, 0) else []
+        if not marked:
+            before = number
+    out = list(lines)
+    for (start, end, own), following in zip(spans, [*(s[0] for s in spans[1:]), len(lines)]):
+        for i in range(start, min(end, max(following, max(own) + 1))):
+            if (mark := _BULLET.match(out[i])) and (i in own or _begins(_read_head(out[i][mark.end():]))):
+                out[i] = out[i][mark.end():]
+    return out
+
+def _follows(before, after):
+    return after in ((before[0] + 1, 0), (before[0], max(before[1], 1) + 1))
+
+def _own_articles(lines, run, before, after, at):
+    """Whether a run of marked heads is a regulation's own; `before`, `after`: the numbers of the heads without a mark
+    around it; `at`: the line of the one after."""
+    def named(start, end):
+        return any(
+            _NAME_END.search(l) and not _SENTENCE.search(l) or _chapter(_BULLET.sub("", l, count=1))
+            for l in lines[max(start, 0):end]
+            if len(l) < 60)
+    if before is None and after == (1, 0):
+        return named(run[-1][0] + 1, at)          # else a summary above the text
+    if before is None:
+        return len(run) > 1 or after is None
+    return len(run) > 1 and named(run[0][0] - 6, run[0][0]) and not (after and _follows(before, after))
+
+def _begins(head):
+    "Whether a line without its list mark begins a 항, a chapter, a 부칙 or an annex."
+    return bool(
+        head[0] in "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
+        or _ADDENDUM.match(head)
+        or _chapter(head)
+        or head[0] in "[<〈【" and _annex(head))
+
+
+# %% ../../nbs/data/14_heads.ipynb #16329f5d
+_QUOTES = dict(zip("『「“\"‘'《≪〈<[［【〔(（", "』」”\"’'》≫〉>]］】〕)）", strict=True))
+_QUOTED_AFTER = re.compile(r"(?P<of>[^『』「」《》“”|]{2,30}?)\s*(?:『(?P<a>[^』]+)』|「(?P<b>[^」]+)」|《(?P<c>[^》]+)》|“(?P<d>[^”]+)”)$")
+
+def _unquoted(name):
+    "A title without the quotation marks or brackets around it: '『여비 내규』', '<안전 지침>(안)', '가온재단 「여비규정」'."
+    name = name.strip()
+    while close := _QUOTES.get(name[:1]):
+        at = name.find(close, 1)
+        inner, tail = name[1:at].strip(), name[at + 1:].strip()
+        if at < 0 or len(inner) < 2 or not _NAME_END.search(inner) and (tail or name[0] not in "『「“\"‘'《≪"):
+            break
+        if tail and not re.fullmatch(r"[(（\[<〈][^()（）\[\]<>〈〉]+[)）\]>〉]", tail):
+            break
+        name = inner + tail
+    if m := _QUOTED_AFTER.match(name):
+        inner = (m["a"] or m["b"] or m["c"] or m["d"]).strip()
+        if _NAME_END.search(inner) and not _SENTENCE.search(m["of"]):
+            return f"{m['of']} {inner}"
+    return name
+
+_ORDINAL = re.compile(r"(?:\d{1,3}|[가-하]|[A-Z]|[Ⅰ-Ⅻ]{1,3}|[IVX]{1,4})\s?[.)]\s*(?=[^\d\s.)])|[①-⑳]\s*")
+
+def _title_name(line):
+    "The name in a line that is a title: without Markdown's marks, a list mark, quotation marks or the number before it ('1. 여비규정')."
+    name = _unquoted(re.sub(r"^[-–—•∙·‣◦●○◎▪■□◆◇▶▷]\s+", "", line.strip("#* ")))
+    if (m := _ORDINAL.match(name)) and _NAME_END.search(rest := _unquoted(name[m.end():])):
+        return rest
+    return name
+
 
 # %% ../../nbs/data/14_heads.ipynb #226b01c3
 _MARKS = r"[#*\s■◼▣□◇◆●○▪￭※▶>]*"
