@@ -85,7 +85,7 @@ def main():
             found = {k: scores(part, asked, s) for k, s in made.items()}
             for before in ("없음", "campus"):
                 rows.append((f"{name}, {korean}: {before} → 모두", found[before].per_query["nDCG@10"], found["모두"].per_query["nDCG@10"],
-                             changes.compare(found["모두"], found[before], "nDCG@10")))
+                             changes.compare(found[before], found["모두"], "nDCG@10")))
         if name != "hanbit test":
             value, q, text = nearest([n for n in every if n not in set(campus)], [q.text for q in part.queries])
             overlaps[name] = value

@@ -71,7 +71,7 @@ def main():
                 asked = [q for q in part.judged if q.metadata["register"] == register]
                 after = scores(read, there, asked)
                 rows.append((f"{kind}, {korean}", before[register].per_query["nDCG@10"], after.per_query["nDCG@10"],
-                             changes.compare(after, before[register], "nDCG@10")))
+                             changes.compare(before[register], after, "nDCG@10")))
     table = changes.table(rows)
     changes.show(table)
     kept.note(n=sum(r["n"] for r in table.values()), imported=table)

@@ -34,9 +34,9 @@ ON = frozenset(COMPONENTS)
 PLANTS = {
     "colloquial": ("evaluate", "colloquial:ColloquialTransformer.transform"),
     "morphology": ("evaluate:ladder", "morphology:MorphologicalExpander.expand"),
-    "neighbours": ("evaluate", "retrieval.neighbours:MorphemeNeighbours.expand"),
-    "campus": ("evaluate:ladder", "knowledge.rewriter:QueryRewriter.suggest"),
-    "campus+regulation": ("evaluate", "knowledge.rewriter:QueryRewriter.suggest"),
+    "neighbours": ("evaluate", "retrieval.fusion:MorphemeNeighbours.expand"),
+    "campus": ("evaluate:ladder", "knowledge.bank:QueryRewriter.suggest"),
+    "campus+regulation": ("evaluate", "knowledge.bank:QueryRewriter.suggest"),
     "hybrid": ("evaluate:ladder", "retrieval.fusion:HybridRetriever.search"),
     "BM25": ("evaluate:words", "retrieval:BM25Index.search"),
     "LLM": ("evaluate:llm", "experiment.components:expansion_texts"),
@@ -279,7 +279,7 @@ def commands(bench):
     questions.write_text("\n".join(json.dumps({"_id": str(i), "text": q}, ensure_ascii=False) for i, q in enumerate(bench.questions)), encoding="utf8")
     out = bench.place("나온 답.jsonl")
     for what, target, step, code, argv in (
-            ("evaluate", "knowledge.rewriter:QueryRewriter.suggest", "campus+regulation", 1, ["evaluate", "--data", str(data), "--measures", "nDCG@10"]),
+            ("evaluate", "knowledge.bank:QueryRewriter.suggest", "campus+regulation", 1, ["evaluate", "--data", str(data), "--measures", "nDCG@10"]),
             ("ask", "grading.context:KnowingScorer.score_context", "relevance", 1, ["ask", "--data", str(data), "--queries", str(questions), "--out", str(out)]),
             ("check", "faithfulness.claims:_one", "validator:claim", 1, ["check", "--answers", str(answers)]),
             ("test", "persona.simulator:check_turn", "context_check", 0, ["test", "--data", str(data), "--personas", "freshman", "--queries", "3", "--turns", "3", "--fast", "--out", str(bench.place("시험")), "--root", str(bench.folder)])):
