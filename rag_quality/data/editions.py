@@ -175,7 +175,7 @@ def _uncoded(name:str) -> str:
     "The name of a regulation that had to be told apart by its code."
     return _named(re.sub(r" \[[^\[\]]*\]$", "", name))
 
-class _Side:
+class _Edition:
     "One edition, with what is needed to compare it."
     def __init__(self, passages:Iterable[Passage]):
         passages, self.books, codes = list(passages), defaultdict(list), defaultdict(set)
@@ -192,7 +192,7 @@ class _Side:
             self._grams[p.doc_id] = _grams(self.plain[p.doc_id][:6000])
         return self._grams[p.doc_id]
 
-def _books(old:_Side, new:_Side) -> dict[str, str]:
+def _books(old:_Edition, new:_Edition) -> dict[str, str]:
     "Old regulation -> new one: by name, then by what they say."
     by_name = {_named(n): n for n in new.books}
     pair = {o: by_name[_named(o)] for o in old.books if _named(o) in by_name}
@@ -216,7 +216,7 @@ def _dated(p:Passage) -> str:
     "The label of a 부칙 that tells its date or number: it is another in each edition."
     return _article(p) if _article(p).startswith("부칙") and re.search(r"\d{2,}", _article(p)) else ""
 
-def _pairs(old:_Side, new:_Side, a:Sequence[Passage], b:Sequence[Passage]) -> list[tuple[Passage, Passage]]:
+def _pairs(old:_Edition, new:_Edition, a:Sequence[Passage], b:Sequence[Passage]) -> list[tuple[Passage, Passage]]:
     "The articles of one regulation that are each other's, the surest first."
     out, left, right = [], list(a), list(b)
     def take(x, y):
@@ -279,7 +279,7 @@ def _within(part:Counter, whole:Counter) -> float:
     return _overlap(part, whole) / max(1, part.total())
 
 # %% ../../nbs/data/08_editions.ipynb #9f999055
-def _change(old:_Side, new:_Side, x:Passage, y:Passage, book:bool) -> Change:
+def _change(old:_Edition, new:_Edition, x:Passage, y:Passage, book:bool) -> Change:
     "What became of an article whose other half is known; `book`: its regulation has another name."
     titles = tuple(p.metadata.get("article_title", "") for p in (x, y))
     title = titles if _plain(titles[0]) != _plain(titles[1]) and not _gone(y) else None
@@ -294,7 +294,7 @@ def diff_editions(old,      # a `Collection` (or passages): the edition before
                   new       # the edition after
                  ) -> Editions:
     "What became of every article of `old`, and what `new` has besides; an article is matched once."
-    a, b = _Side(getattr(old, "passages", old)), _Side(getattr(new, "passages", new))
+    a, b = _Edition(getattr(old, "passages", old)), _Edition(getattr(new, "passages", new))
     books = _books(a, b)
     changes, lost, come = [], [], []
     for o, n in books.items():
@@ -315,7 +315,7 @@ def diff_editions(old,      # a `Collection` (or passages): the edition before
         tuple(n for n in b.books if n not in books.values()), tuple(o for o in a.books if o not in books),
         (len(a.books), len(b.books)))
 
-def _across(a:_Side, b:_Side, lost:list[Passage], come:list[Passage]) -> list[Change]:
+def _across(a:_Edition, b:_Edition, lost:list[Passage], come:list[Passage]) -> list[Change]:
     "What was found in no regulation of the same name: moved, deleted, added."
     out, same, titled = [], defaultdict(list), defaultdict(list)
     for p in come:
@@ -336,7 +336,7 @@ def _across(a:_Side, b:_Side, lost:list[Passage], come:list[Passage]) -> list[Ch
         out.append(Change("moved", p, found, edits))
     return out + [Change("added", new=q) for q in come if q.doc_id not in taken]
 
-def _split_off(a:_Side, b:_Side, changes:list[Change]) -> list[Change]:
+def _split_off(a:_Edition, b:_Edition, changes:list[Change]) -> list[Change]:
     "The changes with what was split off an article and what was merged into one told apart from added and deleted."
     edited = defaultdict(list)
     for c in changes:

@@ -57,7 +57,7 @@ _JOSA = re.compile(
 )
 _EDGE = re.compile(r"^[^\w]+|[^\w]+$")
 
-class _Words:
+class _WordCounts:
     "What the text says elsewhere: its words, and its pairs of words."
     def __init__(self, texts:Sequence[str]):
         self.words, self.pairs = Counter(), Counter()
@@ -129,7 +129,7 @@ def join_text(groups:Sequence[Sequence[Line]],
     joints = [(a, b) for g in groups for a, b in zip(g, g[1:])]
     # where many lines keep the blank at their end, those without one break within a word
     kept = sum(a.text[-1:].isspace() for a, _ in joints)*5 > len(joints) > 0
-    words = _Words([l.text for g in groups for l in g]) if tight and not kept else None
+    words = _WordCounts([l.text for g in groups for l in g]) if tight and not kept else None
     out = []
     for g in groups:
         parts = [g[0].text.strip()]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ..core import bundle_path
 from ..data.coverage import Coverage
 from ..data.editions import KINDS, Change, Edit, Editions, _place
-from ..data.imports import FINDINGS, Finding, Imported
+from ..data.imports import FINDINGS, ImportFinding, Imported
 from ..data.stale import STATES, Effect
 
 # %% ../../nbs/report/04_documents.ipynb #58a3c309
@@ -50,7 +50,7 @@ def _coverage_bar(c:Coverage) -> str:
 
 _WORDS = {"error": "읽지 못함", "warning": "볼 것", "note": "알아 둘 것"}
 
-def _finding_card(kind:str, found:Sequence[Finding]) -> str:
+def _finding_card(kind:str, found:Sequence[ImportFinding]) -> str:
     "The findings of a kind: what it is, what to do, and where."
     severity, what, advice = FINDINGS[kind]
     items = "".join(
