@@ -21,8 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from ..core import DataError, nfc, os_reason
-from .articles import _decode
+from ..core import DataError, nfc
+from .articles import _decode, _read_bytes
 from .files import Problems
 from .tables import fill, table_text
 
@@ -252,14 +252,9 @@ def _document(raw:bytes, name:str, source:str) -> Document:
     return Document(nfc(title) or nfc(PurePosixPath(name).stem), kind, tuple(blocks), nfc(source), tuple(notes), said)
 
 def _bytes_of(path:Path) -> bytes:
-    try:
-        if (size := path.stat().st_size) > MAX_BYTES:
-            raise DataError(f"{path}: {size >> 20:,} MB입니다({MAX_BYTES >> 20} MB까지). 나누어 주세요.")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"파일이 없습니다: {path}") from None
-    except (OSError, ValueError) as e:
-        raise DataError(f"파일을 읽을 수 없습니다: {path} ({os_reason(e)})") from None
+    if path.is_file() and (size := path.stat().st_size) > MAX_BYTES:
+        raise DataError(f"{path}: {size >> 20:,} MB입니다({MAX_BYTES >> 20} MB까지). 나누어 주세요.")
+    return _read_bytes(path)
 
 def read_document(path:str|Path   # HWPX, HWP, PDF, DOCX, HTML, Markdown or text
                  ) -> Document:
