@@ -19,11 +19,11 @@ help:  ## 이 목록
 # not compiled here: of 26,000 files of the extras a run imports a part, and compiles it as it does.
 # pip is told to be quiet about its folders; what fails is still told
 setup: $(READY)  ## 가상 환경 .venv에 잠근 버전으로 설치 (python3.11–3.13 가운데 있는 것, 또는 PYTHON=이름)
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt reader/pyproject.toml reader/rag_quality_reader/reader.json
 	@python="$(PYTHON)"; [ -n "$$python" ] || python=$$(sh tools/python.sh) || exit 2; \
 	echo "$$("$$python" --version) ($$python)"; "$$python" -m venv $(VENV)
 	$(BIN)/pip install -qq --upgrade pip setuptools
-	PYTHONWARNINGS=ignore $(BIN)/pip install -qq --no-compile --no-build-isolation --editable '.[$(EXTRAS)]'
+	PYTHONWARNINGS=ignore $(BIN)/pip install -qq --no-compile --no-build-isolation --editable '.[$(EXTRAS)]' ./reader
 	@touch $@
 
 evaluate: $(READY)  ## 한국어 파이프라인의 단계마다 무엇을 얻는지: 함께 든 컬렉션, 또는 DATA=폴더

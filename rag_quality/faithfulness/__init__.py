@@ -14,6 +14,7 @@ from functools import lru_cache
 from .citations import ground_citations
 from ..core import ConfigError, Passage
 from .filter import HallucinationFilter
+from ..claims.reader import Reader, packaged_reader
 from ..claims.splitting import Claim, split_claims
 from .claims import _MOST
 from .model import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
@@ -69,10 +70,10 @@ def _suggestion(claims:Sequence[ClaimVerdict], flags:Sequence[Flag]) -> str:
 
 # %% ../../nbs/15_faithfulness.ipynb #05ad26e8
 @lru_cache(maxsize=2048)
-def _checked(answer:str, texts:tuple[str, ...], beyond:Beyond|None=None) -> tuple[tuple[ClaimVerdict, ...], tuple]:
+def _checked(answer:str, texts:tuple[str, ...], beyond:Beyond|None=None, reader:Reader|None=None) -> tuple[tuple[ClaimVerdict, ...], tuple]:
     "(the verdicts, what `check_claims` lost)."
     lost = []
-    return check_claims(answer, texts, lost=lost, beyond=beyond), tuple(lost)
+    return check_claims(answer, texts, lost=lost, beyond=beyond, reader=reader), tuple(lost)
 
 @lru_cache(maxsize=2048)
 def _flags(answer:str, texts:tuple[str, ...]) -> tuple[Flag, ...]:
@@ -89,13 +90,17 @@ class FaithfulnessValidator:
     an LLM's verdicts are joined where they are given."""
     def __init__(
         self,
-        entailment: Callable | None = None,  # (premise, hypothesis) pairs -> probabilities; see `load_entailment`
+        # (premise, hypothesis) pairs -> probabilities (`load_entailment`), or a `Reader`; 'packaged': the one of
+        # `rag-quality-reader` where it is installed; None: rules alone
+        entailment: Callable | str | None = "packaged",
         llm=None,                            # an LLMService, or anything with `ask_json` and `model`
         *,
         prompts=None,                        # a mapping or a path; None: data/config/prompts.json
         beyond: Beyond | None = None,        # statutes to follow, the collection; None: the context is all there is
     ):
         "Raises `ConfigError` where `entailment` is no function or `llm` has no `ask_json`."
+        if isinstance(entailment, str) and entailment == "packaged":
+            entailment = packaged_reader()
         if entailment is not None and not callable(entailment):
             raise ConfigError(f"entailment={entailment!r:.40}: 짝의 목록을 받는 함수여야 합니다. 폴더면 load_entailment(폴더)를 주세요.")
         if llm is not None and not hasattr(llm, "ask_json"):
@@ -128,16 +133,17 @@ class FaithfulnessValidator:
             return value
         flags = part("flags", _flags, answer, texts, otherwise=())
         pieces = part("split", lambda: split_claims(hide_orders(answer, "answer")[0]), otherwise=())
-        claims, outside, notes, method = (), (), [], "rules"
+        reader = self.entailment if isinstance(self.entailment, Reader) else None
+        claims, outside, notes, method = (), (), [], "rules+reader" if reader else "rules"
         if have:
             try:
-                claims, missed = _checked(answer, texts, self.beyond)
+                claims, missed = _checked(answer, texts, self.beyond, reader)
                 lost += missed
                 outside = tuple(c for c in claims if c.verdict == "unjudged")
                 claims = tuple(c for c in claims if c.verdict != "unjudged")
             except Exception as e:
                 lost += [(True, failure_of("validator:claims", e))]
-        if claims and self.entailment:
+        if claims and self.entailment and not reader:
             claims, why = part(
                 "entailment", _join_entailment, claims, self.entailment, texts,
                 otherwise=(claims, "NLI 모델의 판정을 잇지 못했습니다."))

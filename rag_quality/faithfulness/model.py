@@ -22,9 +22,11 @@ import numpy as np
 from ..core import ConfigError, LLMError, MissingExtra, Passage, content_hash, load_config
 from ..data.places import flat_name
 from ..core.wall import attempt
+from ..claims.reader import Reader, ReadPair
 from .claims import Checked, checked_claims
 from .context import Flag, ReadContext, _places, context_texts, hide_orders, read_source
 from .features import _foreign_words, _rival_number
+from .joint import joint_score, read_claims
 from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
 
@@ -197,7 +199,7 @@ def _rested(f:Checked, v:ClaimVerdict, references, S:ReadContext, beyond:Beyond)
             v, verdict="unsupported", score=min(v.score, CAPPED), fault="article", reason=gone[0].reason)
     return v
 
-def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost) -> tuple[ClaimVerdict, ...]:
+def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost, reader=None) -> tuple[ClaimVerdict, ...]:
     """The verdicts, but those of the claims that refer to a statute which we have taken against it too, and of those that
     rest on what nobody has taken back."""
     out = []
@@ -211,7 +213,7 @@ def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost) -> 
             wider = read_source((*S.texts, *dict.fromkeys(p.full_text for p in followed)))
             if again := checked_claims(f.cited.claim.text, wider, lost):
                 W, f = wider, again[0]
-                v = _against_law(v, _verdict(f, _scores_of([f], model)[0], W), followed, len(S.texts))
+                v = _against_law(v, _judged([f], W, model, reader)[0], followed, len(S.texts))
         out.append(_rested(f, v, references, W, beyond))
     return tuple(out)
 
@@ -230,6 +232,7 @@ def check_claims(
     lost: list | None = None,           # None: a claim that cannot be checked raises
     # the statutes that are followed by reference, and the collection; None: the context is all there is
     beyond: Beyond | None = None,
+    reader: Reader | None = None,       # a model that reads; None: rules alone
 ) -> tuple[ClaimVerdict, ...]:
     """Every claim of `answer` with what the passages say of it, in order; () where nothing is claimed. Raises `ConfigError`
     where the answer is no text or the context no list of texts."""
@@ -238,11 +241,41 @@ def check_claims(
     texts = tuple(hide_orders(t, f"context:{i}")[0] for i, t in enumerate(context_texts(context)))
     S = read_source(texts)
     found = checked_claims(hide_orders(answer, "answer")[0], S, lost)
-    verdicts = tuple(_verdict(f, score, S) for f, score in zip(found, _scores_of(found, model)))
-    verdicts = _look_beyond(found, verdicts, S, beyond or _NOTHING, model, lost)
+    verdicts = _look_beyond(found, _judged(found, S, model, reader), S, beyond or _NOTHING, model, lost, reader)
     if lost is not None:
         lost += [(None, failure) for f in found for failure in f.failures]
     return verdicts
+
+def _judged(found, S:ReadContext, model, reader:Reader|None) -> tuple[ClaimVerdict, ...]:
+    "The verdicts by the rules, or by them and the reader; where it fails, by the rules."
+    scores = _scores_of(found, model)
+    said, failure = attempt("validator:reader", read_claims, found, S, reader, otherwise=None) if reader and found else (None, None)
+    if failure:
+        found[0].failures = (*found[0].failures, failure)
+    if said is None:
+        return tuple(_verdict(f, score, S) for f, score in zip(found, scores))
+    return tuple(_verdict_of_both(f, score, r, S) for f, score, r in zip(found, scores, said))
+
+def _verdict_of_both(f:Checked, score:float, said:ReadPair, S:ReadContext) -> ClaimVerdict:
+    v, low, high = _verdict(f, score, S), *limits(f)
+    both = round(min(max(joint_score(score, said), low), high), 4)
+    if both >= THRESHOLD:
+        if v.verdict == "supported":
+            return replace(v, score=both)
+        return replace(v, verdict="supported", score=both, fault=None, method="reader",
+                       reason="읽는 모델이 근거에서 따라 나온다고 합니다.")
+    against = said.contradiction > max(said.neutral, said.entailment)
+    told = f"{quoted(said.wrong, '이')} 근거와 다릅니다(읽는 모델)." if said.wrong else "근거와 어긋납니다(읽는 모델)."
+    if v.verdict == "supported":
+        v = _verdict(f, 0., S)       # what the rules would say of it
+        if v.fault == "unsupported" or against and v.verdict != "contradicted":
+            v = replace(v, fault="condition" if against else "unsupported",
+                        reason=told if against else "읽는 모델이 근거에 없는 말이라고 합니다.")
+        return replace(v, verdict="contradicted" if against else "unsupported", score=both, method="reader")
+    if against and v.verdict == "unsupported" and v.fault not in _HARD:
+        return replace(v, verdict="contradicted", score=both, method="reader",
+                       reason=told if v.fault == "unsupported" else v.reason)
+    return replace(v, score=both)
 
 def _verdict(f:Checked, score:float, S:ReadContext) -> ClaimVerdict:
     c, near = f.cited.claim, f.at.near
