@@ -1,7 +1,7 @@
 """Answers without a language model: how much is answered, is it in the articles, does it hold what was asked for, are the right articles cited?
 
 usage: python benchmarks/answering.py [DATA] [--slice] [--formal] [--limit N] [--show N]
-Without DATA: the bundled test half. With DATA (a folder that holds regs/): its dev half too. `--slice`: 20 formal queries of the bundled test half.
+Without DATA: the bundled test half. With DATA (a folder that holds regs/, law/): their dev halves too; `--only law`: that alone. `--slice`: 20 formal queries of the bundled test half.
 Retrieval: the default pipeline. Key facts are held where a sentence (or two) of the answer covers a fact as far as `claims.align` says, .6 or more, without a difference.
 """
 import argparse, json, statistics, sys, time
@@ -69,17 +69,19 @@ def measure(name, collection, needs, queries, show=0):
 def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("data", nargs="?", type=Path); ap.add_argument("--slice", action="store_true"); ap.add_argument("--limit", type=int); ap.add_argument("--show", type=int, default=0); ap.add_argument("--formal", action="store_true", help="formal queries only")
-    ap.add_argument("--split", default="test", help="of the bundled collection")
+    ap.add_argument("--only", help="one of the outer sets alone, without the bundled one"); ap.add_argument("--split", default="test", help="of the bundled collection")
     args = ap.parse_args()
     hanbit, needs = bundled("hanbit"), rows(bundle_path("hanbit", "needs.jsonl"))
     queries = [q for q in hanbit.queries if needs[q.query_id.rsplit("-", 1)[0]]["split"] == args.split]
     if args.slice: queries = [q for q in queries if q.query_id.endswith("-f")][:20]
     def asked(queries): return [q for q in queries if q.query_id.endswith("-f") or not args.formal][:args.limit]
-    measure(f"hanbit {args.split}", hanbit, needs, asked(queries), args.show)
+    if not args.only: measure(f"hanbit {args.split}", hanbit, needs, asked(queries), args.show)
     if args.data and not args.slice:
-        folder = args.data / "regs" if (args.data / "regs").is_dir() else args.data
-        if not (folder / "needs.jsonl").is_file(): print(f"파일이 없습니다: {folder/'needs.jsonl'}", file=sys.stderr); return 2
-        regs = load_collection(folder); measure("regs dev", regs, rows(folder / "needs.jsonl"), asked(regs.queries), args.show)
+        folders = [args.data/n for n in ("regs", "law") if (args.data/n).is_dir()] or [args.data]
+        for folder in folders:
+            if args.only and folder.name != args.only: continue
+            if not (folder / "needs.jsonl").is_file(): print(f"파일이 없습니다: {folder/'needs.jsonl'}", file=sys.stderr); return 2
+            outer = load_collection(folder); measure(f"{folder.name} dev", outer, rows(folder / "needs.jsonl"), asked(outer.queries), args.show)
     return 0
 
 

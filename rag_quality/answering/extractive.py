@@ -185,6 +185,8 @@ def _block(p:Part, before:Part|None) -> str:
     lead = [_cited(_polite(p.needs), p.source)] if p.needs and not (follows and before.text == p.needs) else []
     said = p.text if follows or p.needs else _LOOSE.sub("", p.text)
     rest = [_cited(_polite(p.proviso), p.source)] if p.proviso else []
+    if p.proviso_items:
+        rest = ["\n".join([*rest, *(f"- {_polite(x)}" for x in p.proviso_items)])]
     if not p.items:
         return " ".join([*lead, _cited(_polite(said), p.source), *rest])
     return "\n".join([" ".join([*lead, _cited(_polite(said), p.source)]), *(f"- {_polite(x)}" for x in p.items), *rest])
@@ -197,7 +199,7 @@ def _compose(parts:Sequence[Part]) -> str:
     for p in parts:
         block = _block(p, before)
         out += ("" if before is None else "\n" if listed or p.items else " ") + block
-        before, listed = p, bool(p.items)
+        before, listed = p, bool(p.items or p.proviso_items)
     return out
 
 # %% ../../nbs/answering/02_extractive.ipynb #a2b00379

@@ -61,11 +61,12 @@ class Part:
     proviso: str = ""                  # '다만 ...'
     needs: str = ""                    # the sentence before, where this one begins with '이 경우'
     addendum: bool = False
+    proviso_items: tuple[str, ...] = ()    # the 호 of the proviso: '다만, 다음 각 호의 …'
 
     @property
     def whole(self) -> str:
         "Everything it says."
-        return "\n".join(x for x in (self.needs, self.text, *self.items, self.proviso) if x)
+        return "\n".join(x for x in (self.needs, self.text, *self.items, self.proviso, *self.proviso_items) if x)
 
 # %% ../../nbs/answering/03_parts.ipynb #366d1d88
 PARAGRAPH_MARK, ITEM_MARK, SUBITEM_MARK = (
@@ -101,6 +102,8 @@ def rule_lines(body:str) -> list[str]:
 def _clean(text:str) -> str:
     return re.sub(r"\s+", " ", NOTE_MARK.sub("", text)).strip()
 
+_LISTS_NEXT = re.compile(r"다음\s?(?:각\s?)?[호목]")
+
 class _Builder:
     "The parts of one passage, line by line."
     def __init__(self, source:LabelledPassage, passage:int):
@@ -114,13 +117,15 @@ class _Builder:
             [],
         )
     def add(self, **new):
-        self.found.append({"text": "", "items": [], "proviso": "", "needs": "", "paragraph": self.paragraph, **new})
+        self.found.append({"text": "", "items": [], "proviso": "", "proviso_items": [], "needs": "", "paragraph": self.paragraph, **new})
     def item(self, text:str, sub:bool):
         if self.gone or not text:
             return
         if not self.found or self.bare and not sub:
             return self.add(text=text)      # no sentence leads these items in: each stands by itself
-        items = self.found[-1]["items"]
+        last = self.found[-1]
+        opened = not last["items"] and _LISTS_NEXT.search(last["proviso"]) and not _LISTS_NEXT.search(last["text"])
+        items = last["proviso_items" if last["proviso_items"] or opened else "items"]
         if sub and items:
             items[-1] += ("; " if "; " in items[-1] or ": " in items[-1] else ": ") + text
         else:
@@ -159,6 +164,7 @@ class _Builder:
                 f["proviso"],
                 f["needs"],
                 self.source.addendum,
+                tuple(f["proviso_items"]),
             )
             for n, f in enumerate(self.found)
         )

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['BEFORE', 'BASE', 'FULL', 'pipeline', 'Row', 'Versus', 'Experiment', 'measurable', 'run_experiment',
            'ablation_systems', 'ablate', 'SearchResult', 'State', 'Step', 'System', 'TraceEntry', 'bm25_step',
-           'campus_step', 'colloquial_step', 'expansion_step', 'hybrid_step', 'morphology_step', 'neighbour_step']
+           'campus_step', 'colloquial_step', 'expansion_step', 'hybrid_step', 'morphology_step', 'neighbour_step',
+           'typing_step']
 
 # %% ../../nbs/30_experiment.ipynb #b0344a4a
 from collections.abc import Iterable, Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from ..knowledge import CampusSearch
+from ..knowledge.typing import TypedWords
 from ..colloquial import ColloquialTransformer
 from ..core import ConfigError, Query, Run
 from ..data import Collection
@@ -25,13 +27,13 @@ from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import expansion_texts
 from ..retrieval import BM25Index, VectorStore
 from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
-    colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step)
+    colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step, typing_step)
 from ..core.wall import Failure
 from ..weights import parse_weights
 
 _all_ = [
     "SearchResult", "State", "Step", "System", "TraceEntry", "bm25_step", "campus_step", "colloquial_step",
-    "expansion_step", "hybrid_step", "morphology_step", "neighbour_step"]
+    "expansion_step", "hybrid_step", "morphology_step", "neighbour_step", "typing_step"]
 
 # %% ../../nbs/30_experiment.ipynb #bb81df8a
 BEFORE = "before"                          # whitespace BM25 over the raw query
@@ -57,6 +59,7 @@ def pipeline(
         morphemes, VectorStore(passages, encoder, device=device, kind=index), weights_for=weights,
         normalization=getattr(weights, "normalization", "minmax"))
     rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes)
+    typed = typing_step(TypedWords(passages))
     expand, near, both = morphology_step(
         MorphologicalExpander(), morphemes.tokenizer), neighbour_step(MorphemeNeighbours(passages)), hybrid_step(hybrid)
     knowing = CampusSearch(morphemes, hybrid, passages, coverage_of=coverage)
@@ -68,14 +71,15 @@ def pipeline(
         ("+ morphology", [rewrite, expand, kiwi], None),  # buys nothing over an index of morphemes: not in what follows
         ("+ KiwiEncoder hybrid", [rewrite, both], "+ colloquial"),
         ("+ neighbours", [rewrite, near, both], None),
-        ("+ campus knowledge", [rewrite, near, campus_step(knowing)], None),
-        ("+ regulation", [rewrite, near, full := campus_step(knowing, RegulationEvidence(knowing, passages))], None),
+        ("+ campus knowledge", [typed, rewrite, near, campus_step(knowing)], None),
+        ("+ regulation", [typed, rewrite, near, full := campus_step(knowing, RegulationEvidence(knowing, passages))], None),
     ]
     if llm is not None:
         rows.append(
             (
                 "+ LLM",
                 [
+                    typed,
                     rewrite,
                     near,
                     expansion_step(

@@ -30,8 +30,9 @@ from ..query_expansion import expansion_texts
 from ..query_expansion.fusion import rerank
 from ..retrieval import BM25Index, VectorStore
 from ..knowledge.bank import shared_rewriter
+from ..knowledge.typing import TypedWords
 from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
-    colloquial_step, expansion_step, hybrid_step, neighbour_step)
+    colloquial_step, expansion_step, hybrid_step, neighbour_step, typing_step)
 from ..weights import parse_weights
 from ..core.wall import attempt
 
@@ -147,6 +148,9 @@ class Parts:
         "See `reconfigured`."
         return _reconfigured(self, **changed)
     @cached_property
+    def typed(self) -> Step:
+        return typing_step(TypedWords(self.passages))
+    @cached_property
     def rewrite(self) -> Step:
         return colloquial_step(ColloquialTransformer())
     @cached_property
@@ -168,7 +172,7 @@ def _reconfigured(parts:Parts, *, synonyms=None, weights=None) -> Parts:
     other.__dict__.update(
         {
             n: getattr(parts, n)
-            for n in ("name", "words", "coverage", "vectors", "store", "rewrite", "near", "scorer", "texts_of")
+            for n in ("name", "words", "coverage", "vectors", "store", "typed", "rewrite", "near", "scorer", "texts_of")
         }
     )
     return other
@@ -214,7 +218,7 @@ def search_steps(parts:Parts, on:frozenset[str]) -> list[Step]:
     "The steps of the search of `parts` for a set of switches (`on`)."
     hybrid, steps = parts.hybrid("hybrid" in on), []
     if "query_analysis" in on:
-        steps.append(parts.rewrite)
+        steps += [parts.typed, parts.rewrite]
     if "expansion" in on and parts.llm is None:
         steps.append(parts.near)
     found = hybrid_step(hybrid) if "hybrid" in on else bm25_step("BM25", parts.words)

@@ -208,6 +208,11 @@ def grade_documents(
     return Grades(query, tuple(grades), tuple(passages), method, answerable)
 
 # %% ../../nbs/grading/02_context.ipynb #e7901839
+def _whole(scorer:RelevanceScorer, query:str, passages) -> bool:
+    "Does a passage have every word of the question, two at least?"
+    q, _, found = scorer.evidence(query, passages)
+    return len(set(q.forms)) > 1 and any(e["exact"] >= .99 and not e["lacks"] for e in found)
+
 class KnowingScorer:
     """P(a context answers a query): `RelevanceScorer` for a written query, `PassageGrader` with what the knowledge
     reads in a colloquial one."""
@@ -241,6 +246,9 @@ class KnowingScorer:
         grades = self.grader.grade(text, passages, also=also, reading=reading)
         scores = tuple(g.score for g in grades)
         best = max(range(len(grades)), key=lambda i: scores[i])
-        return ContextRelevance(
+        known = ContextRelevance(
             self.grader.answers(text, scores, also=also, reading=reading), scores,
             f"{grades[best].reason}; {found.reason}")
+        # knowledge adds evidence and takes none away: what the asker's own words say stands
+        plain = self.scorer.score_context(query, passages, also=also)
+        return plain if _whole(self.scorer, text, passages) and plain.score > known.score else known

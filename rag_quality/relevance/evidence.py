@@ -71,12 +71,32 @@ def _groups(toks:Sequence[Token], place:dict[int, int]) -> dict:
             found.setdefault(key, []).append(at)
     return found
 
+# what an order asks to do with what it names, and what a question asks of it: no content where they end the question
+_TELL = frozenset("나열 열거 서술 기술 정리 요약 제시 소개 안내 설명 답변 논술 기재 명시".split())
+_OF_IT = frozenset("정의 뜻 의미 개념 내용".split())
+_ENDS = frozenset(("EF", "EC", "EP", "XSV", "VX", "JX", "JKS", "JKO", "JKB", "SF", "VCP", "NP", "ETM", "MAG"))
+
+def _told_to(toks:Sequence[Token]) -> set[int]:
+    "The words of a question's end that only say how it is to be answered: '나열하시오', '정의는?'."
+    out = set()
+    for i in range(len(toks) - 1, 0, -1):
+        t = toks[i]
+        if t.tag in _ENDS or t.form in ("알리", "말", "주", "부탁", "좀"):
+            continue
+        verb = i + 1 < len(toks) and toks[i + 1].form == "하" and toks[i + 1].tag == "XSV"
+        if t.tag == "NNG" and (verb and t.form in _TELL or t.form in _OF_IT and not verb):
+            out.add(i)
+            continue
+        break
+    return out
+
 def _read(text:str, query:bool) -> Words:
     toks = (query_tokens if query else tokens)(text)
+    told = _told_to(toks) if query else ()
     keep = [
         i
         for i, t in enumerate(toks)
-        if t.tag in CONTENT_TAGS and t.form.lower() not in _stop() and not (t.tag == "SN" and len(t.form) == 1)
+        if i not in told and t.tag in CONTENT_TAGS and t.form.lower() not in _stop() and not (t.tag == "SN" and len(t.form) == 1)
     ]
     forms, ids = tuple(toks[i].form.lower() for i in keep), np.array([toks[i].kiwi_id for i in keep], int)
     starts = np.array([toks[i].start for i in keep], int)
@@ -111,6 +131,7 @@ class CollectionWords:
         table = analyze_corpus([p if isinstance(p, str) else p.full_text for p in passages], cache=cache)
         texts, ids = table.select(np.array([t in CONTENT_TAGS for t in table.tags], bool))
         self._at: dict[str, int] = {}
+        self._joined: dict[str, float] = {}
         form_of = np.array([self._at.setdefault(f, len(self._at)) for f in table.forms], int)
         pairs = np.unique(np.stack([texts, form_of[ids]], 1), axis=0) if len(ids) else np.zeros((0, 2), int)
         self.n, self.df = len(passages), np.bincount(pairs[:, 1], minlength=len(self._at)).astype(float)
@@ -120,7 +141,7 @@ class CollectionWords:
     def without(self, doc_ids:Iterable[str]) -> "CollectionWords":
         "The same collection less the passages of `doc_ids`. Raises `ConfigError` for one that is not there."
         left = copy.copy(self)
-        left.df = self.df.copy()
+        left.df, left._joined = self.df.copy(), {}
         doc_ids = list(doc_ids)
         if unknown := [d for d in doc_ids if d not in self._words]:
             raise ConfigError(f"규정집에 없는 조문입니다: {unknown[0]!r}")
@@ -130,14 +151,39 @@ class CollectionWords:
         return left
 
     def count(self, forms:Sequence[str]) -> np.ndarray:
-        "The number of passages with each of `forms`: (forms,)."
-        return np.array([self.df[self._at[f]] if f in self._at else 0. for f in forms])
+        "The number of passages with each of `forms`, or with a compound of it, or with both its parts: (forms,)."
+        return np.array([self.df[self._at[f]] if f in self._at else self._in_compound(f) for f in forms])
+
+    def _in_compound(self, form:str) -> float:
+        "A word that the collection writes only joined ('지주' in '지주회사') or only split ('점심시간' as 점심, 시간)."
+        if len(form) < 2:
+            return 0.
+        if (at := form) in self._joined:
+            return self._joined[at]
+        found = [self.df[i] for f, i in self._at.items() if len(f) >= len(form) + 2 and (f.startswith(form) or f.endswith(form))]
+        found += [min(self.df[self._at[form[:k]]], self.df[self._at[form[k:]]]) for k in range(2, len(form) - 1)
+                  if form[:k] in self._at and form[k:] in self._at]
+        self._joined[at] = float(max(found, default=0))
+        return self._joined[at]
+
     def weights(self, forms:Sequence[str]) -> np.ndarray:
         "How rare each of `forms` is, 0..1: (forms,); 1: in no passage."
         n = self.count(forms)
         return np.log(1 + (self.n - n + .5)/(n + .5)) / math.log(1 + (self.n + .5)/.5)
 
 # %% ../../nbs/relevance/00_evidence.ipynb #e639d86e
+def _runs(words:Words, most:int=3) -> dict[str, list[tuple[int, ...]]]:
+    "Two or three words that stand together without a space, by what they make: '지주', '회사' as '지주회사'."
+    out:dict = {}
+    for i in range(len(words)):
+        end, made = int(words.starts[i]) + len(words.forms[i]), words.forms[i]
+        for j in range(i + 1, min(i + most, len(words))):
+            if int(words.starts[j]) != end:
+                break
+            made, end = made + words.forms[j], end + len(words.forms[j])
+            out.setdefault(made, []).append(tuple(range(i, j + 1)))
+    return out
+
 def _meet(query:Words, passage:Words) -> np.ndarray:
     """Query words x passage words: 1 the same word, .9 known to mean the same, else .8 of the cosine; 0 where a word is
     unknown."""
@@ -154,6 +200,17 @@ def _meet(query:Words, passage:Words) -> np.ndarray:
     for i, f in enumerate(query.forms):
         if f in at:
             pairs[i, at[f]] = 1
+    # a compound may be one word here and two there
+    if any(len(f) > 3 and f not in at for f in query.forms):
+        runs = _runs(passage)
+        for i, f in enumerate(query.forms):
+            if f not in at:
+                for run in runs.get(f, ()):
+                    pairs[i, list(run)] = 1
+    for made, runs in _runs(query).items():
+        if made in at:
+            for run in runs:
+                pairs[np.ix_(run, at[made])] = 1
     return pairs
 
 # %% ../../nbs/relevance/00_evidence.ipynb #fcdc8224
