@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .heads import _NAME_END, _SENTENCE
+
 # %% ../../nbs/data/12_lines.ipynb #73ad2d43
 @dataclass(slots=True)
 class Line:
@@ -98,19 +100,30 @@ def room_left(lines:Sequence[Line], limit:Callable[[Line], float]) -> float|None
     low, high = cut[len(cut)//10], cut[len(cut)*17//20]
     return high if high - low <= 1.3*lines[0].em else None
 
+_OPENING = re.compile(r"\s*[#*]*제\s?1\s?(?:조\s*[(（【\[]|[편장](?:\s|$))")
+
+def _titles_next(line:str, after:str, group:Sequence[Line]) -> bool:
+    "Is the line, below the lines of `group`, the title of the regulation that the line `after` opens?"
+    name = line.strip()
+    if not 2 < len(name) <= 60 or not _NAME_END.search(name) or _SENTENCE.search(name) or not _OPENING.match(after):
+        return False
+    # below a line that is no end of anything it may be the second line of a long title
+    return _STOPS.search(group[-1].text) is not None or _HEAD.match(group[0].text) is not None
+
 def join_lines_of(lines:Sequence[Line],    # in reading order
                   limit:Callable[[Line], float]   # where the text of this line's page ends on the right
                  ) -> Iterator[list[Line]]:
     "The paragraphs: lists of lines that belong together."
     group, item, leftmost = [], "", 0.0
-    for line in lines:
+    for line, after in zip(lines, [*lines[1:], None]):
         if group and not line.apart:
             last = group[-1]
             room = limit(last) - last.right
             full = room < max(line.first + last.em*0.8, last.em*1.3)
             # a title in the middle of the page
             middle = line.left - leftmost > 4*line.em and limit(line) - line.right > 2*line.em
-            if full and not middle and not _begins(line.text, last.text, item):
+            own = middle or _begins(line.text, last.text, item) or after is not None and _titles_next(line.text, after.text, group)
+            if full and not own:
                 group.append(line)
                 leftmost = min(leftmost, line.left)
                 continue
