@@ -33,7 +33,7 @@ def blocks(passages):
                 yield head if whole else f"{head} {lines[0]}"
                 lines = lines if whole else lines[1:]
             for line in [*lines, ""]:
-                if line.startswith("|"):
+                if line.startswith("|") or " | " in line:
                     run.append([c.strip() for c in line.strip("|").split("|")])
                     continue
                 rows = [r for r in run if not all(set(c) <= set("-: ") for c in r)]
