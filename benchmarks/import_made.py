@@ -153,12 +153,12 @@ def wrapped(text, most=480, by="word"):
         line, width = line + piece, width + w
     return [*lines, line.rstrip()] if line.strip() or not lines else lines
 
-def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True) -> bytes:
-    "A PDF: paragraphs broken into lines, tables with ruling lines, a header and a page number on each page."
+def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True, most=480) -> bytes:
+    "A PDF: paragraphs broken into lines of `most` points, tables with ruling lines, a header and a page number on each page."
     rows = []           # (text, the wrapped cells of a table's row or None)
     for b in blocks:
-        if isinstance(b, str): rows += [(l, None) for l in wrapped(b, by=by)]
-        else: rows += [("", [wrapped(c, max(480/len(row) - 6, 10), by) if c else [""] for c in row]) for row in b]
+        if isinstance(b, str): rows += [(l, None) for l in wrapped(b, most, by)]
+        else: rows += [("", [wrapped(c, max(most/len(row) - 6, 10), by) if c else [""] for c in row]) for row in b]
     pages, high = [[]], 0
     for text_, row in rows:
         lines = max(map(len, row)) if row else 1
@@ -183,7 +183,7 @@ def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True) -> 
                 said += text(57, y, line) if line else ""
                 y -= 15
                 continue
-            w, lines = 480/len(row), max(map(len, row))
+            w, lines = most/len(row), max(map(len, row))
             for j, cell in enumerate(row):
                 for k, c in enumerate(cell): said += text(round(60 + j*w), y - 15*k, c) if c else ""
                 if ruled: said += f"{57 + j*w:.1f} {y + 11 - 15*lines} {w:.1f} {15*lines} re S\n"
