@@ -134,7 +134,7 @@ def hwp(blocks) -> bytes:
 
 # ---- PDF
 
-def _wide(c): return 10 if ord(c) > 0x2E80 or c in "①②③④⑤⑥⑦⑧⑨⑩" else 5
+def _wide(c): return 5 if c.isascii() else 10          # the font of `pdf` has no other widths
 
 def wrapped(text, most=480, by="word"):
     "The lines of a paragraph: broken between words ('word') or anywhere ('letter'; the blank at a break goes)."
@@ -146,21 +146,29 @@ def wrapped(text, most=480, by="word"):
             line, width = "", 0
             if piece == " ": continue
         while by == "word" and w > most:
-            cut = most//10
+            cut = max(int(most//10), 1)
             lines.append(piece[:cut])
             piece = piece[cut:]
             w = sum(map(_wide, piece))
         line, width = line + piece, width + w
     return [*lines, line.rstrip()] if line.strip() or not lines else lines
 
-def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True) -> bytes:
-    "A PDF: paragraphs broken into lines, tables with ruling lines, a header and a page number on each page."
-    rows = []           # (text, table row or None)
+def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True, most=480) -> bytes:
+    "A PDF: paragraphs broken into lines of `most` points, tables with ruling lines, a header and a page number on each page."
+    rows = []           # (text, the wrapped cells of a table's row or None)
     for b in blocks:
-        if isinstance(b, str): rows += [(l, None) for l in wrapped(b, by=by)]
-        else: rows += [("", (row, i == 0)) for i, row in enumerate(b)]
-    pages = [rows[i:i + per_page] for i in range(0, max(len(rows), 1), per_page)]
-    def text(x, y, s): return f"BT /F1 10 Tf {x} {y} Td <{s.encode('utf-16-be').hex()}> Tj ET\n"
+        if isinstance(b, str): rows += [(l, None) for l in wrapped(b, most, by)]
+        else: rows += [("", [wrapped(c, max(most/len(row) - 6, 10), by) if c else [""] for c in row]) for row in b]
+    pages, high = [[]], 0
+    for text_, row in rows:
+        lines = max(map(len, row)) if row else 1
+        if high + lines > per_page and pages[-1]:
+            pages.append([])
+            high = 0
+        pages[-1].append((text_, row))
+        high += lines
+    # one letter alone has no extent in a font that is not there, and readers drop what has none
+    def text(x, y, s): return f"BT /F1 10 Tf {x} {y} Td <{(s if len(s) > 1 else s + ' ').encode('utf-16-be').hex()}> Tj ET\n"
     objects = [b"", b"", b"<< /Type /Font /Subtype /Type0 /BaseFont /HYSMyeongJo-Medium /Encoding /UniKS-UCS2-H /DescendantFonts [4 0 R] >>",
                b"<< /Type /Font /Subtype /CIDFontType0 /BaseFont /HYSMyeongJo-Medium /CIDSystemInfo << /Registry (Adobe) /Ordering (Korea1) /Supplement 1 >>"
                b" /DW 1000 /W [1 95 500] /FontDescriptor 5 0 R >>",
@@ -170,15 +178,16 @@ def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True) -> 
     for number, page in enumerate(pages, 1):
         said = text(57, 800, header) if header else ""
         y = 770
-        for line, table in page:
-            if table is None: said += text(57, y, line) if line else ""
-            else:
-                row, first = table
-                w = 480/len(row)
-                for j, c in enumerate(row):
-                    said += text(round(60 + j*w), y, c)
-                    if ruled: said += f"{57 + j*w:.1f} {y - 4} {w:.1f} 15 re S\n"
-            y -= 15
+        for line, row in page:
+            if row is None:
+                said += text(57, y, line) if line else ""
+                y -= 15
+                continue
+            w, lines = most/len(row), max(map(len, row))
+            for j, cell in enumerate(row):
+                for k, c in enumerate(cell): said += text(round(60 + j*w), y - 15*k, c) if c else ""
+                if ruled: said += f"{57 + j*w:.1f} {y + 11 - 15*lines} {w:.1f} {15*lines} re S\n"
+            y -= 15*lines
         if numbers: said += text(285, 40, f"- {number} -")
         raw = zlib.compress(said.encode())
         kids.append(len(objects) + 1)

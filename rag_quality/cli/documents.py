@@ -18,7 +18,7 @@ def _teller(stream=None):
         now = time.monotonic()
         if not name:
             print("\r\033[K" if live else "", end="", file=stream, flush=True)
-        elif not done or now - last[0] > (.1 if live else 5):
+        elif now - last[0] > (.1 if live else 5):
             last[0] = now
             said = f"읽는 중 {done + 1:,}/{total:,}: {name}"
             print(f"\r\033[K{said[:100]}" if live else said, end="" if live else "\n", file=stream, flush=True)

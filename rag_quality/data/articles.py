@@ -235,20 +235,22 @@ def _free(label, taken):
     "The label, or label-2, label-3, ... where a text has several addenda without a date or articles of one number."
     return next(l for l in (label, *(f"{label}-{n}" for n in range(2, len(taken) + 3))) if l not in taken)
 
-_YAML = re.compile(r"\A﻿?---[ \t]*\r?\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+_YAML = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
+_TITLES = ("제목", "title", "Title", "name", "법령명", "규정명", "법령명한글")
 
-def _front_matter(text:str) -> tuple[dict[str, str], str]:
-    "The front matter of a Markdown text ('---', 'key: value' lines, '---') as a dict, and the text without it."
-    if not (m := _YAML.match(text)) or not re.search(r"^[^\s:#-][^:\n]*:", m[1], re.M):
-        return {}, text
+def _front_matter(text:str) -> tuple[dict, str, int]:
+    """(what the head of a Markdown text says between two '---', the rest, lines that the head takes): 'key: value' lines and '- item'
+    lists."""
+    if not (m := _YAML.match(text)) or not re.search(r"(?m)^\s*[^\s:#-][^:\n]*:(?:\s|$)", m[1]):
+        return {}, text, 0
     told, key = {}, ""
     for line in m[1].splitlines():
-        if (item := re.match(r"\s*-\s+(.*)", line)) and key and ":" not in item[1]:
-            told[key] = f"{told[key]}, {item[1].strip()}" if told[key] else item[1].strip()
-        elif pair := re.match(r"([^\s:#-][^:]*):\s*(.*)", line):
+        if (item := re.match(r"\s*-\s+(.*)", line)) and key:
+            told[key] = [*(told[key] if isinstance(told[key], list) else []), item[1].strip().strip("'\"")]
+        elif pair := re.match(r"([^\s:#-][^:]*):\s*(.*)$", line):
             key = pair[1].strip()
             told[key] = re.sub(r"^(['\"])(.*)\1$", r"\2", pair[2].strip())
-    return told, text[m.end():]
+    return told, text[m.end():], text[:m.end()].count("\n")
 
 def _plain_marks(text:str) -> str:
     "The text without the marks of Markdown that are no words: '**①**', '1\\\\.', '<!-- -->'."
@@ -259,14 +261,14 @@ def _plain_marks(text:str) -> str:
     return re.sub(r"\\([.\-*_()\[\]<>#+!~|`])", r"\1", text) if "\\" in text else text
 
 def _named(told):
-    return next((_unquoted(told[k]) for k in ("제목", "title", "Title", "법령명", "규정명") if told.get(k)), None)
+    return next((_unquoted(told[k]) for k in _TITLES if isinstance(told.get(k), str) and told[k]), None)
 
 def split_articles(text:str,        # one regulation
                    code:str,        # prefix of the ids where the text names no code of its own ('코드: ...')
                    name:str|None=None # the regulation's name; None: the front matter's or the first line
                   ) -> list[Passage]:
     "The articles (조) and addenda (부칙) of a regulation, in order; text without any '제N조' comes in blocks."
-    told, text = _front_matter(text)
+    told, text, _ = _front_matter(text)
     text = _plain_marks(text)
     lines = [l.strip() for l in bar_tables(text).splitlines()]
     lines = _unlisted([l for l in lines if l])

@@ -59,6 +59,8 @@ def _table_lines(text, place, block):
 def _first_line(cell):
     return re.split(r"\s*<br\s*/?>\s*|\s+/\s+", cell, maxsplit=1)[0]
 
+_ANNEX_HEADING = re.compile(r"^(별\s?[표지])\s*(\d{1,3}(?:의\s?\d{1,2}|-\d{1,2})?)\s*[.:]\s+(?=\S)")     # '## 별표 1. 요금': a heading is no sentence
+
 def _lines(document) -> list[_Line]:
     "The document's lines in order, none empty; Markdown's marks left out."
     out = []
@@ -67,6 +69,8 @@ def _lines(document) -> list[_Line]:
             found = _table_lines(b.text, b.place, i)
         else:
             text = _plain_marks(b.text) if document.kind in ("md", "html") else b.text
+            if b.level:
+                text = _ANNEX_HEADING.sub(r"[\1 \2] ", text)
             found = [
                 _Line(l.strip(), b.place, l.lstrip().startswith("|"), b.boxed, b.level, i) for l in text.split("\n")
             ]

@@ -18,6 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -62,14 +63,20 @@ def plain(text:str    # as a file has it
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
     return unicodedata.normalize("NFC", _DROPPED.sub("", _BREAKS.sub("\n", text)))
 
+_TELL = ContextVar("tell", default=None)       # who is told how far the file is read
+
 class Clock:
-    "The time that a file may take: `check` raises `DataError` when it is over."
+    "The time that a file may take: `check` raises `DataError` when it is over, and tells how far the file is read."
     def __init__(self, size:int):
         self.seconds = 10 + 6*size/1e6
         self.end = time.process_time() + self.seconds
+        self.tell, self.told = _TELL.get(), 0.0
 
-    def check(self):
-        "Raise `DataError` where the time is over."
+    def check(self, done:int=0, of:int=0, unit:str="쪽"):
+        "Raise `DataError` where the time is over; tell ('120/800쪽') at most ten times a second."
+        if self.tell and done and time.monotonic() - self.told > .1:
+            self.told = time.monotonic()
+            self.tell(f"{done:,}/{of:,}{unit}" if of else f"{done:,}{unit}")
         if time.process_time() > self.end:
             raise DataError(f"읽는 데 {self.seconds:.0f}초가 넘게 걸려 그쳤습니다. 깨졌거나 일부러 만든 파일 같습니다. 원래 프로그램에서 다시 저장하거나 나누어 주세요.")
 
@@ -230,19 +237,22 @@ def _read_kind(kind:str, raw:bytes, name:str) -> tuple[list[Block], dict, str, l
     blocks, notes = read_text_blocks(text)
     return blocks, {}, "", notes
 
-def _document(raw:bytes, name:str, source:str) -> Document:
-    "A document out of a file's bytes."
+def _document(raw:bytes, name:str, source:str, tell:Callable[[str], None]|None=None) -> Document:
+    "A document out of a file's bytes; `tell` is called with how far it is read."
     kind, suffix = _kind_of(raw, name), PurePosixPath(name).suffix.lower().lstrip(".")
     if kind in _REFUSED:
         raise DataError(f"{source}: {_REFUSED[kind]}")
     if kind in ("txt", "zip") and suffix in ("hwpx", "hwp", "pdf", "docx"):
         raise DataError(f"{source}: 이름은 .{suffix}인데 내용은 {_KINDS[suffix]}가 아닙니다(깨졌거나 다른 파일). 원래 프로그램에서 다시 저장해 주세요.")
+    telling = _TELL.set(tell)
     try:
         blocks, said, title, notes = _read_kind(kind, raw, source)
     except DataError as e:
         raise DataError(str(e) if str(e).startswith(source) else f"{source}: {e}") from None
     except RecursionError:
         raise DataError(f"{source}: 안으로 너무 깊이 겹친 {_KINDS[kind]}입니다. 원래 프로그램에서 다시 저장해 주세요.") from None
+    finally:
+        _TELL.reset(telling)
     if not blocks:
         raise DataError(f"{source}: {_KINDS[kind]}인데 글이 한 줄도 없습니다. 그림만 든 파일이면 글자를 알아보게(OCR) 해 주세요.")
     if suffix and kind not in (suffix, {"htm": "html", "markdown": "md"}.get(suffix), "txt"):
@@ -269,7 +279,7 @@ def read_document(path:str|Path   # HWPX, HWP, PDF, DOCX, HTML, Markdown or text
 # %% ../../nbs/data/02_documents.ipynb #31f72ab0
 _SKIPPED = (".hwp", ".hwpx", ".pdf", ".docx", ".html", ".htm", ".xhtml", ".md", ".markdown", ".txt", ".doc", ".rtf", ".zip")
 
-def _members(raw:bytes, source:str, problems:Problems, depth:int) -> Iterator[Document]:
+def _members(raw:bytes, source:str, problems:Problems, depth:int, tell) -> Iterator[Document]:
     "The documents in a ZIP."
     with open_archive(io.BytesIO(raw)) as z:
         for info in sorted(z.infolist(), key=lambda i: i.filename):
@@ -284,18 +294,18 @@ def _members(raw:bytes, source:str, problems:Problems, depth:int) -> Iterator[Do
                 continue
             at = f"{source}: {nfc(name)}"
             try:
-                yield from _documents(read_member(z, info), inner.name, at, problems, depth + 1)
+                yield from _documents(read_member(z, info), inner.name, at, problems, depth + 1, tell)
             except DataError as e:
                 problems.append(str(e) if str(e).startswith(source) else f"{at}: {e}")
 
-def _documents(raw:bytes, name:str, source:str, problems:Problems, depth:int=0) -> Iterator[Document]:
+def _documents(raw:bytes, name:str, source:str, problems:Problems, depth:int=0, tell=None) -> Iterator[Document]:
     if _kind_of(raw, name) != "zip" or PurePosixPath(name).suffix.lower() in (".hwpx", ".docx"):
-        yield _document(raw, name, source)
+        yield _document(raw, name, source, tell)
     elif depth > 1:
         raise DataError(f"{source}: ZIP 안의 ZIP 안의 ZIP입니다. 풀어서 주세요.")
     else:
         try:
-            yield from _members(raw, source, problems, depth)
+            yield from _members(raw, source, problems, depth, tell)
         except DataError as e:
             raise DataError(str(e) if str(e).startswith(source) else f"{source}: {e}") from None
 
@@ -310,7 +320,7 @@ def list_files(path:str|Path   # a file or a folder
 
 def read_documents(path:str|Path,          # a file, a ZIP, or a folder of them
                    problems:Problems,      # what could not be read, a line each; the rest goes on
-                   *, progress:Callable[[int, int, str], None]|None=None # called with (files done, of how many, the next one's name)
+                   *, progress:Callable[[int, int, str], None]|None=None # called with (files done, of how many, the file now read: 'rules.pdf, 120/800쪽')
                   ) -> Iterator[Document]:
     "Each document of a file, a ZIP or a folder. Raises `DataError` only where `path` itself is not there."
     path = Path(path)
@@ -321,7 +331,8 @@ def read_documents(path:str|Path,          # a file, a ZIP, or a folder of them
         if progress:
             progress(i, len(files), f.name)
         try:
-            yield from _documents(_bytes_of(f), f.name, str(f), problems)
+            tell = progress and (lambda said, i=i, f=f: progress(i, len(files), f"{f.name}, {said}"))
+            yield from _documents(_bytes_of(f), f.name, str(f), problems, tell=tell)
         except (DataError, ImportError) as e:
             problems.append(str(e) if str(e).startswith(str(f)) else f"{f}: {e}")
     if progress:

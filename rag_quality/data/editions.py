@@ -124,6 +124,12 @@ class Change:
         "The text is the same in the new edition, wherever it stands now."
         return self.kind in ("same", "renumbered", "moved", "renamed") and not self.edits and not self.title
 
+    @property
+    def place(self) -> str:
+        "How the change is named to a person: the article's title, or 'old → new'."
+        old, new = self.old and (self.old.title or self.old.doc_id), self.new and (self.new.title or self.new.doc_id)
+        return old if not new or old == new else new if not old else f"{old} → {new}"
+
     def to_dict(self) -> dict:
         "Plain values for JSON."
         return {
@@ -360,11 +366,6 @@ def _split_off(a:_Edition, b:_Edition, changes:list[Change]) -> list[Change]:
         else c for c in out]
 
 # %% ../../nbs/data/08_editions.ipynb #861c1f06
-def _place(c:Change) -> str:
-    "How a change is named to a person."
-    old, new = c.old and (c.old.title or c.old.doc_id), c.new and (c.new.title or c.new.doc_id)
-    return old if not new or old == new else new if not old else f"{old} → {new}"
-
 def editions_text(found:Editions, *, shown:int=5) -> str:
     "The counts of an `Editions`, the regulations that came, went or have another name, and `shown` changes of each kind."
     n = found.counts
@@ -381,7 +382,7 @@ def editions_text(found:Editions, *, shown:int=5) -> str:
             continue
         lines.append(f"\n[{KINDS[kind]}] {len(some):,}")
         for c in some[:shown]:
-            lines.append(f"  {_place(c)}" + (f": 제목 '{c.title[0]}' → '{c.title[1]}'" if c.title else ""))
+            lines.append(f"  {c.place}" + (f": 제목 '{c.title[0]}' → '{c.title[1]}'" if c.title else ""))
             lines += [f"    {_clip(str(e))}" for e in c.edits[:3] if kind != "repealed"]
         if len(some) > shown:
             lines.append(f"  … 그 밖에 {len(some) - shown:,}개 (--json, --html)")

@@ -240,7 +240,7 @@ def read_hwpx(raw:bytes   # the file
         for k, name in enumerate(sections, 1):
             for n, p in enumerate((e for e in top_paragraphs(z, name) if local_name(e) == "p"), 1):
                 found += walk.blocks(p, f"구역 {k}, 문단 {n}")
-                clock.check()
+                clock.check(n, unit=f"째 문단(구역 {k}/{len(sections)})")
         return found, {}, "", _told(walk.aside) + (["매크로가 들어 있습니다(돌리지 않았습니다)."] if any("Scripts/" in n for n in names) else [])
 
 # %% ../../nbs/data/03_hangul.ipynb #42ba83a3
@@ -271,7 +271,7 @@ def _paragraphs(records, clock:Clock) -> Iterator[_Record]:
     stack = [_Record(-1, b"")]
     for n, (tag, level, payload) in enumerate(records):
         if not n & 0xFFF:
-            clock.check()
+            clock.check(n, unit="째 기록")
         level = min(level, len(stack) - 1, 60)
         del stack[level + 1:]
         if not level:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core import DataError, Passage, nfc
-from .articles import _free
 from .book import Regulation, cut_book
 from .coverage import Coverage, coverage_of
 from .documents import Document, list_files, private_characters, read_documents
@@ -231,18 +230,37 @@ def _short(source:str, root:Path) -> str:
     "A file's path as it is shown: within the folder, or the file's name."
     return nfc(source).removeprefix(nfc(str(root if root.is_dir() else root.parent)) + "/").removeprefix("./")
 
-def _apart(r:Regulation, taken:set[str]) -> Regulation:
+class _Taken:
+    "The ids of the passages so far, and the prefixes of these: each with the last number that was put behind it."
+    def __init__(self):
+        self.ids, self.codes = set(), {}
+
+    def add(self, ids:Iterable[str]) -> None:
+        "These ids are in use."
+        for i in ids:
+            self.ids.add(i)
+            self.codes.setdefault(i.partition(":")[0], 1)
+            self.codes.setdefault(re.sub(r"#[^#]*$", "", i), 1)
+
+    def free(self, code:str) -> str:
+        "`code`-2, `code`-3 ...: the first that is no prefix yet."
+        n = self.codes.get(code, 1) + 1
+        while f"{code}-{n}" in self.codes:
+            n += 1
+        self.codes[code] = n
+        return f"{code}-{n}"
+
+def _apart(r:Regulation, taken:_Taken) -> Regulation:
     "The regulation, under another prefix where a file before has one of its ids."
-    if not any(p.doc_id in taken for p in r.passages):
+    if not any(p.doc_id in taken.ids for p in r.passages):
         return r
     old = r.code or r.passages[0].metadata.get("code", "")
-    codes = {t.partition(":")[0] for t in taken} | {re.sub(r"#[^#]*$", "", t) for t in taken}
-    code = _free(old, codes)
+    code = taken.free(old)
     return replace(r, code=code, passages=tuple(
         replace(p, doc_id=code + p.doc_id.removeprefix(old) if p.doc_id.startswith(old) else f"{code}:{p.doc_id}",
                 metadata={**p.metadata, "code": code}) for p in r.passages))
 
-def _import_one(document:Document, taken:set[str], checked:bool) -> tuple[list[Regulation], FileRead, list[ImportFinding]]:
+def _import_one(document:Document, taken:_Taken, checked:bool) -> tuple[list[Regulation], FileRead, list[ImportFinding]]:
     "One document: its regulations with ids that are free, what was read, and what is odd."
     book, findings, out = cut_book(document, _code(document)), [], []
     for r in book.regulations:
@@ -251,7 +269,7 @@ def _import_one(document:Document, taken:set[str], checked:bool) -> tuple[list[R
             said = f"{r.name!r}이(가) 이미 있어 id를 {apart.code!r}로 시작합니다"
             findings.append(ImportFinding("same_id", said, document.source, r.name))
         r = replace(apart, passages=tuple(replace(p, metadata={**p.metadata, "file": document.source}) for p in apart.passages))
-        taken.update(p.doc_id for p in r.passages)
+        taken.add(p.doc_id for p in r.passages)
         out.append(r)
     tables = sum(bool(b.rows) or b.text.startswith("| ") for b in document.blocks)
     coverage = Coverage()
@@ -274,11 +292,11 @@ def _import_one(document:Document, taken:set[str], checked:bool) -> tuple[list[R
 def import_documents(path:str|Path,     # a file, a folder or a ZIP
                      *, strict:bool=False,        # raise where a file could not be read
                      checked:bool=True,           # coverage and findings, not only the passages
-                     progress:Callable[[int, int, str], None]|None=None    # called with (files done, of how many, the next one's name)
+                     progress:Callable[[int, int, str], None]|None=None    # called with (files done, of how many, the file now read: 'rules.pdf, 120/800쪽')
                     ) -> Imported:
     """The regulations and passages of every readable document of `path`, and what a person should look at. Raises
     `DataError` where nothing could be read, or (`strict`) a file could not."""
-    path, problems, taken = Path(path), Problems(), set()
+    path, problems, taken = Path(path), Problems(), _Taken()
     if not path.exists():
         raise DataError(f"자료가 없습니다: {path}. 규정 파일이나 폴더를 주세요.")
     if path.is_file() and path.suffix.lower() in (".jsonl", ".json", ".tsv", ".csv"):

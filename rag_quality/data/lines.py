@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .heads import _NAME_END, _SENTENCE
+
 # %% ../../nbs/data/12_lines.ipynb #73ad2d43
 @dataclass(slots=True)
 class Line:
@@ -31,7 +33,8 @@ _HEAD = re.compile(
     | 第\s?[一二三四五六七八九十百\d]+\s?[條章節編] | 제\s?\d+\s?[편장절관](?:의\s?\d+)?(?:\s|$) | 부\s*칙\s*(?:[<(（\[〈제]|\d|$) | [①-⑳㉑-㉟]
     | \(?\d{1,3}[.)](?!\d) | \(\d{1,2}\) | (?P<item>[가나다라마바사아자차카타파하])[.)]\s | \([가-하]\) | [ㄱ-ㅎ][.)] | [ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅰⅱⅲⅳⅴ][.)\s]
     | [-–—*•○◦●◎□■◇◆▪▶▷※☞][\s가-힣\[] | [\[<〈【「『《■]\s*(?:별\s?[표지첨]|부표|붙임|서식|첨부|별도) | 별\s?[표지]\s*(?:제\s?)?(?:\d|$)
-    | (?:제정|개정|전부개정|일부개정|전문개정|시행)\s*[\s:]?\s*(?:19|20)\d\d | \||목\s*차\s*$|차\s*례\s*$)""",
+    | (?:제정|개정|전부개정|일부개정|전문개정|시행)\s*[\s:]?\s*(?:19|20)\d\d | \[(?:본[조항호장절]\s?신설|제목\s?개정|전문\s?개정|종전의?\s?제)[^\[\]]*\d\s?[.조][^\[\]]*\]\s*$
+    | \||목\s*차\s*$|차\s*례\s*$)""",
     re.X,
 )
 _ON = re.compile(r"(?:에(?:서|게|도|는|만)?|[의을를은는과와로]|으로|이나|부터|까지|및|또는|제\d|[,·ㆍ~∼])")
@@ -98,19 +101,30 @@ def room_left(lines:Sequence[Line], limit:Callable[[Line], float]) -> float|None
     low, high = cut[len(cut)//10], cut[len(cut)*17//20]
     return high if high - low <= 1.3*lines[0].em else None
 
+_OPENING = re.compile(r"\s*[#*]*제\s?1\s?(?:조\s*[(（【\[]|[편장](?:\s|$))")
+
+def _titles_next(line:str, after:str, group:Sequence[Line]) -> bool:
+    "Is the line, below the lines of `group`, the title of the regulation that the line `after` opens?"
+    name = line.strip()
+    if not 2 < len(name) <= 60 or not _NAME_END.search(name) or _SENTENCE.search(name) or not _OPENING.match(after):
+        return False
+    # below a line that is no end of anything it may be the second line of a long title
+    return _STOPS.search(group[-1].text) is not None or _HEAD.match(group[0].text) is not None
+
 def join_lines_of(lines:Sequence[Line],    # in reading order
                   limit:Callable[[Line], float]   # where the text of this line's page ends on the right
                  ) -> Iterator[list[Line]]:
     "The paragraphs: lists of lines that belong together."
     group, item, leftmost = [], "", 0.0
-    for line in lines:
+    for line, after in zip(lines, [*lines[1:], None]):
         if group and not line.apart:
             last = group[-1]
             room = limit(last) - last.right
             full = room < max(line.first + last.em*0.8, last.em*1.3)
             # a title in the middle of the page
             middle = line.left - leftmost > 4*line.em and limit(line) - line.right > 2*line.em
-            if full and not middle and not _begins(line.text, last.text, item):
+            own = middle or _begins(line.text, last.text, item) or after is not None and _titles_next(line.text, after.text, group)
+            if full and not own:
                 group.append(line)
                 leftmost = min(leftmost, line.left)
                 continue

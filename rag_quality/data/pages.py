@@ -13,6 +13,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 from ..core import DataError
+from .articles import _front_matter, _named
 from .documents import Block, Clock, _paragraph, _table, plain
 from .lines import text_furniture, unwrap_text, wrapped_at
 from .tables import Cell, bar_tables
@@ -54,7 +55,7 @@ def _lined(text:str, line_block:Callable[[str, str], Block|None]) -> list[Block]
     out, run, clock = [], [], Clock(len(text))
     for n, line in [*_numbered(text), (0, "")]:
         if not n & 63:
-            clock.check()
+            clock.check(n, unit="째 줄")
         if re.match(r"\s*\|.*\|\s*$", line) and not re.match(r"\s*\|\s*\|\s*$", line):
             run.append((n, line.strip()))
             continue
@@ -99,22 +100,6 @@ def read_text_blocks(text:str) -> tuple[list[Block], list[str]]:
     joined = len(blocks) - len(out)
     return out, [*notes, f"너비 {limit}칸에서 끊긴 줄 {joined:,}곳을 문장으로 이었습니다."] if joined else notes
 
-_FRONT = re.compile(r"\A\s*---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S)
-_TITLES = ("제목", "title", "name", "법령명", "규정명", "법령명한글")
-
-def _front_matter(text:str) -> tuple[dict, str, int]:
-    "(what the head of a Markdown file says, the rest, lines that the head takes): 'key: value' lines and '- item' lists."
-    if not (m := _FRONT.match(text)) or not re.search(r"(?m)^\s*[^\s:#-][^:\n]*:(?:\s|$)", m[1]):
-        return {}, text, 0
-    said, key = {}, ""
-    for line in m[1].split("\n"):
-        if (item := re.match(r"\s*-\s+(.*)", line)) and key:
-            said[key] = [*(said[key] if isinstance(said[key], list) else []), item[1].strip().strip("'\"")]
-        elif pair := re.match(r"([^\s:#-][^:]*):\s*(.*)$", line):
-            key = pair[1].strip()
-            said[key] = pair[2].strip().strip("'\"")
-    return said, text[m.end():], text[:m.end()].count("\n")
-
 _MARKS = (
     
     (re.compile(r"</?(?:img|a|span|font|div|p|sub|sup|u|b|i|em|strong|center)\b[^<>]*>", re.I), ""),
@@ -151,7 +136,7 @@ def read_markdown(text:str) -> tuple[list[Block], dict, str]:
     "(blocks, front matter, title) of a Markdown text."
     said, text, before = _front_matter(plain(text))
     text = _uncommented(text)
-    title = next((str(v) for k in _TITLES if (v := said.get(k)) and isinstance(v, str)), "")
+    title = _named(said) or ""
     def block(line, place):
         if re.match(r"\s*(?:```|~~~)|\s*(?:[-*_]\s*){3,}$", line):
             return None                          # a fence; a line across the page

@@ -252,7 +252,7 @@ def _pdf_blocks(document, raw, clock:Clock) -> tuple[list[Block], dict, str, lis
         found, letters = _pdf_page(document.raw, number, raw)
         pages.append(found)
         blank += [number + 1] if letters < 5 else []
-        clock.check()
+        clock.check(number + 1, count)
     if len(blank) == count:
         raise DataError(f"글자 층이 없는 PDF입니다({count:,}쪽 모두 그림, 스캔). 글자를 알아보게(OCR) 한 PDF를 주세요.")
     lines = [[x for x in page if isinstance(x, Line)] for page in pages]

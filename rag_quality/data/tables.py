@@ -323,6 +323,13 @@ def _lined_up(rows:list[list[tuple[int, int, str]]]) -> bool:
         for column in zip(*rows)
     )
 
+_LETTERS = re.compile(r"\s*(?:(?:\d{1,2}|[가-하ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩ])\s?[.)]|제\s?\d+\s?[편장절관])?(?:\s*[가-힣]){2,}\s*$")
+
+def _set_apart(line:str) -> bool:
+    "Is the line a title with its letters set apart ('3. 판  매 사  업'), not columns?"
+    words = re.sub(r"^\s*(?:\S{1,2}[.)]|제\s?\d+\s?\S)", "", line).split()
+    return _LETTERS.match(line) is not None and len(words) > 2 and all(len(w) == 1 for w in words)
+
 def _spaced(lines:list[str]) -> list[str]:
     "The lines with columns of spaces written with bars."
     cut = [[] if "|" in l or len(l) > 200 or _NO_COLUMNS.match(l) or not _GAP.search(l.strip()) else _chunks(l) for l in lines]
@@ -332,7 +339,7 @@ def _spaced(lines:list[str]) -> list[str]:
         while n > 1 and j < len(lines) and len(cut[j]) == n:
             j += 1
         rows = cut[i:j]
-        if j - i >= 3 and _lined_up(rows) and all(len(c[2]) <= 30 for r in rows for c in r) and any(
+        if j - i >= 3 and not any(map(_set_apart, lines[i + 1:j])) and _lined_up(rows) and all(len(c[2]) <= 30 for r in rows for c in r) and any(
             re.search(r"\d", c[2]) for r in rows for c in r
         ):
             out += table_text([[c[2] for c in r] for r in rows]).split("\n")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ..core import bundle_path
 from ..data.coverage import Coverage
-from ..data.editions import KINDS, Change, Edit, Editions, _place
+from ..data.editions import KINDS, Change, Edit, Editions
 from ..data.imports import FINDINGS, ImportFinding, Imported
 from ..data.stale import STATES, Effect
 
@@ -112,7 +112,7 @@ def _near(text:str, before:bool, after:bool, size:int=80) -> str:
 def _change_item(c:Change) -> str:
     title = f" <del>{_esc(c.title[0])}</del> <ins>{_esc(c.title[1])}</ins>" if c.title else ""
     more = f" <span class=faint>({_esc(c.whence.title or c.whence.doc_id)}에서)</span>" if c.whence else ""
-    return f"<li><b>{_esc(_place(c))}</b>{title}{more}{''.join(map(_marked, c.edits[:20]))}</li>"
+    return f"<li><b>{_esc(c.place)}</b>{title}{more}{''.join(map(_marked, c.edits[:20]))}</li>"
 
 def _effect_item(e:Effect) -> str:
     tone = {"stale": "error", "review": "warning", "moved": "warning", "unknown": "note", "holds": "good"}[e.state]
