@@ -9,6 +9,7 @@ __all__ = ['plan', 'dashboard_html', 'write_dashboard']
 import json
 from collections.abc import Mapping, Sequence
 
+from ..claims.kinds import OUTCOMES
 from rag_quality.persona.charts import (_badge, _context_list, _error_text, _marked_answer, _proofs, _score_card, _trace_list,
     _why_chain)
 from .charts import _esc
@@ -337,7 +338,8 @@ def _kpis(data:SessionData) -> str:
                 rate(
                     "답을 받은 비율",
                     _rate_of(not x.get("error") for x in asked),
-                    f"오류 {sum(bool(x.get('error')) for x in asked)}건",
+                    f"오류 {sum(bool(x.get('error')) for x in asked)}건; 답의 갈래: "
+                    + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in data.outcomes.items()),
                 ),
             ]
         )

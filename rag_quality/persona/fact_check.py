@@ -206,7 +206,7 @@ from ..claims.names import find_names
 from ..faithfulness.comparison import Place, figure_faults, figures, name_faults, place_of, state_faults
 from ..korean.particles import quoted
 from .personas import PersonaQuery
-from ..claims.splitting import split_claims
+from ..claims.kinds import NO_ANSWER, answer_kind
 from ..core.wall import Failure, failure_of, place_of as raised_at
 
 # %% ../../nbs/persona/13_fact_check.ipynb #fecf63ca
@@ -440,9 +440,11 @@ class AutoFactChecker:
             query, id = f"{query.text}\n{query.formal}", id or query.id
         try:
             answer = as_answer(answer)
-            text = nfc(answer.content)
-            kinds = {c.kind for c in split_claims(text)}
-            if answer.abstained or "abstention" in kinds and "claim" not in kinds:
+            kind = answer_kind(answer.content)
+            text = kind.text
+            if kind.kind in NO_ANSWER:
+                return FactReport(id, True, None, False, kind.reason)
+            if answer.abstained or kind.kind == "refusal":
                 return FactReport(id, True, None, True, "모른다고 한 답이라 확인할 주장이 없습니다.")
             found, all_ = key_claims(text, self.rules, self.claims), _sourced_claims(text, self.rules)
             if not found:

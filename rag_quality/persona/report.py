@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
+from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
 from ..core import ConfigError, log
 from ..metrics import Interval, Scores, compare, interval
 from .components import _LABELS
@@ -116,6 +117,16 @@ class SessionData:
         if v in _SCORED:
             return v
         return "failure" if (self.answers.get(id) or self.turns.get(id) or {}).get("error") else None
+    def outcome(self, id:str) -> str:
+        "One of `claims.kinds.OUTCOMES`, for the query or turn `id`; what did not come is no answer, like an error text."
+        row = self.answers.get(id) or self.turns.get(id) or {}
+        kind = "refusal" if row.get("abstained") else answer_kind(str(row.get("answer") or "")).kind
+        ok = {"success": True, "partial": False, "failure": False}.get(self.verdict(id))
+        return outcome_of("empty" if row.get("error") else kind, ok)
+    @property
+    def outcomes(self) -> dict[str, int]:
+        "How many answers passed, failed, refused (rightly or not), are none, were not scored."
+        return counted_outcomes(map(self.outcome, self.answers))
 
 # %% ../../nbs/persona/22_report.ipynb #a30757fc
 def read_session(folder:str|Path) -> SessionData:
@@ -508,6 +519,8 @@ def _quality(d:SessionData) -> str:
             [f"{label} ({top:g})", *_measured(*means[k])] for k,
             (label, top) in _DIMENSIONS.items()] + [["합계 (5)", *_measured(*means["total"])]]
         out.append(f"**항목별 평균 (방법: {_cell(m)})**\n\n" + _table(["항목 (배점)", "평균", "95 % 구간", "n_scored/n"], rows))
+    if d.answers:
+        out.append("답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in d.outcomes.items()) + ". 거절은 옳든 그르든 합격이 아닙니다.")
     evasive = [q for q in d.queries if d.score(q).get("evasive")]
     if d.scores:
         out.append(

@@ -442,7 +442,7 @@ from ..answering.answers import Answer
 from ..claims.citing import find_citations
 from ..core import Passage, nfc
 from ..llm.schema import spoken
-from ..claims.splitting import split_claims
+from ..claims.kinds import NO_ANSWER, answer_kind, refuses
 
 # %% ../../nbs/persona/09_wire.ipynb #7352a1ce
 _TEXT = ("content", "text", "page_content", "document", "chunk", "passage", "snippet", "body", "quote")
@@ -515,6 +515,8 @@ def _readable(text, finish=None) -> str:
     "The text, where a person could read it as an answer."
     if not text.strip():
         raise TargetFault("empty", "답의 글이 비었습니다" + (f" (finish={finish})" if finish not in (None, "stop") else ""))
+    if (found := answer_kind(text)).kind in NO_ANSWER and found.kind != "foreign":
+        raise TargetFault("malformed", found.reason)
     if len(text) > _MAX_LETTERS:
         raise TargetFault("malformed", f"답이 {len(text):,}자입니다. 답으로 보기에 너무 깁니다")
     if re.search(rf"[ㄱ-ㅎ가-힣]{{{_MAX_RUN}}}", text):
@@ -527,7 +529,6 @@ def _described(
     """An `Answer` of a foreign text: abstention and citations are read from it; a confidence that is no number from 0
     to 1 is not one."""
     text = _readable(spoken(nfc(text)), metadata.get("finish"))
-    kinds = {c.kind for c in split_claims(text)}
     known = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
     cited = tuple(dict.fromkeys([*(c.key for c in find_citations(text)), *citations]))
     return Answer(
@@ -536,7 +537,7 @@ def _described(
         cited,
         tuple(contexts),
         {
-            "abstained": "abstention" in kinds and "claim" not in kinds,
+            "abstained": refuses(text),
             **{k: v for k, v in metadata.items() if v is not None},
         },
     )
