@@ -259,7 +259,7 @@ def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
     """One page of a `check` that stands by itself, under `title`: totals, then each answer with its sentences
     coloured by their support, worst first."""
     totals = [
-        ("답", len(check)), ("점수를 낸 답", f"{len(check.scored)}/{len(check)}"), *((OUTCOMES[k], v) for k, v in check.outcomes.items()),
+        ("답", len(check)), ("점수를 낸 답", f"{len(check.scored)}/{len(check)}"), *((OUTCOMES[k], v) for k, v in check.outcomes.items() if v),
         ("근거 있는 주장의 몫", number(check.mean)), ("합격의 몫", _share(check.acceptable)), ("근거 없는 주장이 있는 답", _share(check.flawed)),
         *((_KINDS.get(f, f), c) for f, c in check.faults.most_common()),
         *([("판정한 주장", "{}/{}".format(*check.coverage))] if check.outside else []),
