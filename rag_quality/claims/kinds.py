@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['NO_ANSWER', 'KINDS', 'OUTCOMES', 'AnswerKind', 'outcome_of', 'counted_outcomes', 'Order', 'without_orders',
-           'answer_kind', 'refuses']
+           'refusal_signs', 'answer_kind', 'refuses']
 
 # %% ../../nbs/claims/11_kinds.ipynb #e3311dfa
 import json, re
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .splitting import find_instructions, split_claims, split_sentences
-from ..core import ConfigError, nfc
+from ..core import ConfigError, load_config, nfc
+from ..korean.formality import tokens
 from ..llm.schema import thoughts
 
 # %% ../../nbs/claims/11_kinds.ipynb #1e7598b9
@@ -163,13 +164,14 @@ def _is_foreign(text:str) -> bool:
 _END = r"(?:[가-힣]{0,6}(?:니다|어요|아요|해요|네요|음|함|다|요))?[\s.!…)\]]*$"
 _DECLINES = re.compile(
     # what is done for the asker ('드리다') cannot be done
-    r"(?:드리|드릴|드려)[가-힣]{0,3}\s?(?:수(?:가|는)?\s)?(?:못[하합해]|없[습어네음다]|어렵|어려|않[습아])"
+    r"(?:드리|드릴|드려)[가-힣]{0,3}\s?(?:수(?:가|는)?\s)?(?:못[하합해]|없[습어네음다]|어렵|어려|않[습아]|곤란|불가)"
+    r"|(?:안내|답변?|설명|판단|응답)(?:이|가|은|는)\s(?:불가(?:능)?[합하함해]|어렵|어려|곤란)" + _END +
     # the one who answers speaks of itself
-    r"|(?:^|[\s,])(?:저는|제가|저희(?:는|가)?|(?:이|본)\s?(?:챗봇|서비스|시스템|도우미|상담봇)(?:은|는|에서는)|(?:AI|인공지능|언어\s?모델)[^.]{0,16}(?:로서|이라|이므로))"
+    r"|(?:^|[\s,])(?:저는|제가|(?:이|본)\s?(?:챗봇|서비스|시스템|도우미|상담봇)(?:은|는|에서는)|(?:AI|인공지능|언어\s?모델)[^.]{0,16}(?:로서|이라|이므로))"
     r"\s[^.]{0,60}(?:없습니다|못합니다|못했습니다|않습니다|없어요|못해요|못했어요|않아요|어렵습니다|어려워요)"
     r"|(?:저는|저희는|(?:이|본)\s?(?:챗봇|서비스)(?:은|는))\s[^.]{0,40}(?:에만|내용만|대해서만|관해서만|것만)\s[^.]{0,12}(?:답|안내|도와)"
     r"|(?:문서|자료|규정|질문|답변|안내|서비스|지식|정보|업무)[^.]{0,20}범위(?:를|가|에서|에)?\s?(?:벗어|아닙|아니|밖|넘)"
-    r"|(?:발견되지\s?않|발견하지\s?못|검색되지\s?않|조회되지\s?않|못\s?찾|찾지\s?못|찾아내지\s?못|파악하지\s?못|이해하지\s?못|보유하고\s?있지\s?않|가지고\s?있지\s?않)"
+    r"|(?:발견되지\s?않|발견하지\s?못|검색되지\s?않|조회되지\s?않|못\s?찾|찾지\s?못|찾아내지\s?못|파악하지\s?못|이해하지\s?못|보유하고\s?있지\s?않|(?:배우|학습하)지\s?못|학습되지\s?않|가지고\s?있지\s?않)"
     + _END
     # what was looked through, and that it does not tell
     + r"|(?:문서|자료|규정집?|조문|조항|컨텍스트|발췌[문본]?|근거|정보|내용|검색\s?결과|데이터(?:베이스)?|본문|학칙|약관|지침)(?:들)?[^.]{0,50}?"
@@ -180,7 +182,9 @@ _DECLINES = re.compile(
     r"|(?:자문|조언|추천|예측|진단|의견)(?:은|을|를|는)?\s제공하지\s않"
     r"|(?:^|[:：])\W*(?:답변|응답|확인|제공|안내|판단|알)\s?(?:불가(?:능)?|할\s수\s없음|수\s없음)(?=\]|\W*$)"
     r"|^\W*(?:[가-힣]{1,8}\s)?(?:정보|근거|자료|문서|조항|데이터|검색\s?결과)(?:이|가)?\s없(?:음|습니다|어요)\W*$"
-    r"|(?:문서|자료|검색\s?결과|규정|근거)[^.]{0,60}(?:정보|조항|규정|내용|근거|언급)(?:이|가|은|는)\s없(?:음|습니다|어요|네요)"
+    r"|(?:문서|자료|검색\s?결과|규정|근거)[^.]{0,60}(?:정보|조항|규정|내용|근거|언급)(?:이|가|은|는)\s없(?:음|습니다|어요|네요|었)"
+    r"|(?:일치하는|해당하는|관련된?|부합하는|맞는|그런)\s(?:[가-힣]{1,6}\s)?(?:규정|내용|정보|조항|결과|문서|자료|근거|조문|말)(?:이|가|은|는)?\s(?:존재하지\s않|없(?:습니다|어요|네요|음|었))"
+    r"|요청하신\s[^.]{0,20}(?:존재하지\s않|없)"
     r"|규정집?(?:이|에서|에)?\s(?:다루지\s않는|없는)\s(?:내용|것|일)(?:입니다|이에요|예요|이다|이라)"
     r"|(?:규정|규정집|문서|자료)에(?:는)?\s없습니다\W*$")
 _IDLE = re.compile(
@@ -201,9 +205,31 @@ _IDLE = re.compile(
     r"|(?:검토|확인|검색|조회|살펴)[^.]{0,6}(?:했으나|했지만|하였으나|하였지만|봤지만|봤으나|보았으나|보았지만|한\s결과|결과)\W*$"
     r"|^\W*(?:저는|저희는|이\s?챗봇은)\s[^.]{0,40}(?:챗봇|도우미|비서|모델|AI)(?:입니다|이에요|예요|이라|이며|으로)"
     r"|^\W*(?:결론|사유|이유|답변)\s?[:：]?\W*$|^\W*해당\s?(?:사항\s?)?없음\W*$")
+_SHORT = 8         # letters: '없음' may be an answer
+_LONGEST = 12      # claims: what says more than that answers something
 _ENGLISH_NO = re.compile(
     r"\b(?:sorry|unfortunately|cannot|can't|unable to|not able to|don't have|do(?:es)? not (?:contain|have|mention|include|provide|specify)"
     r"|no (?:relevant )?(?:information|answer)|not (?:found|mentioned|available|provided|specified))\b", re.I)
+
+def refusal_signs(text:str) -> frozenset[str]:
+    "What the learnt part sees of a piece of an answer: its morphemes, and each with the next."
+    found = [f"{t.form}/{t.tag[:2]}" for t in tokens(text[:300]) if t.tag not in ("SF", "SP", "SSO", "SSC")]
+    found = ["^", *("#/SN" if f.endswith("/SN") else f for f in found), "$"]
+    return frozenset(found) | {f"{a} {b}" for a, b in zip(found, found[1:])}
+
+@lru_cache(maxsize=1)
+def _learnt() -> tuple[float, dict[str, float]]:
+    "(bias, weight of each sign) of the configuration `refusal`."
+    found = load_config("refusal").get("model")
+    if not isinstance(found, dict) or not {"bias", "cut", "weights"} <= found.keys():
+        raise ConfigError("설정 refusal에 model(bias, cut, weights)이 없습니다. 함께 든 파일을 베껴 고쳐 주세요.")
+    return float(found["bias"]) - float(found["cut"]), found["weights"]
+
+@lru_cache(maxsize=8192)
+def _declines(text:str) -> bool:
+    "Does a piece of an answer say, by the learnt weights, that it does not answer?"
+    bias, weights = _learnt()
+    return bias + sum(weights.get(s, 0.) for s in refusal_signs(text)) > 0
 
 def _idle(piece) -> bool:
     "Does a piece of an answer say nothing that could answer?"
@@ -215,10 +241,16 @@ def _refuses(text:str) -> bool:
     if not re.search(r"[가-힣]", text):
         return len(text) < 600 and bool(m := _ENGLISH_NO.search(text)) and len(re.findall(r"[.!?](?:\s|$)", text[:m.start()])) < 2
     pieces = split_claims(text)
-    no = [p.kind == "abstention" or p.kind != "question" and bool(_DECLINES.search(p.text)) for p in pieces]
+    if sum(p.kind == "claim" for p in pieces) > _LONGEST:
+        return False
+    no = [
+        p.kind == "abstention"
+        or p.kind != "question" and bool(_DECLINES.search(p.text))
+        or p.kind == "claim" and len(p.text) >= _SHORT and _declines(p.text)
+        for p in pieces]
     return any(no) and all(n or p.kind != "claim" or _idle(p) for n, p in zip(no, pieces))
 
-# %% ../../nbs/claims/11_kinds.ipynb #193d2fbb
+# %% ../../nbs/claims/11_kinds.ipynb #8dd76188
 _WHY = {
     "refusal": "답하지 않은 답(거절)입니다. 합격도 불합격도 아니어서 점수 없이 따로 셉니다.",
     "error": "답이 아니라 오류 글입니다. 점수가 없습니다.",
@@ -234,9 +266,9 @@ def _kind(text:str) -> AnswerKind:
     kind = (
         ("thought" if thoughts(text) and not _NULL.fullmatch(text) else "template" if _ECHO.match(text) else "empty")
         if _NULL.fullmatch(shown)
-        else "order" if _NULL.fullmatch(without_orders(shown, False)[0])
         else "error" if _is_error(shown)
         else "template" if _is_template(shown)
+        else "order" if _NULL.fullmatch(without_orders(shown, False)[0])
         else "refusal" if _refuses(shown)
         else "foreign" if _is_foreign(shown)
         else "answer")
