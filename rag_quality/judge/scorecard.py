@@ -286,38 +286,13 @@ def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
         why = card.reasons(metric).most_common(2)
         told = "; ".join(f"{_cut(r, 110)} ({n})" for r, n in why)
         for method, mean in by.items():
-            over = [
-                (
-                    [
-                        s.value >= p.thresholds[metric]
-                        for r in card.rows
-                        if (s := r.scores[metric]).value is not None and s.method == method
-                    ]
-                    if metric in p.thresholds
-                    else None
-                )
-                for p in _PROFILES.values()
-            ]
-            top.append(
-                [
-                    METRICS[metric],
-                    metric,
-                    mark(method) if metric in LLM_METRICS else method,
-                    _show(mean.value),
-                    f"{mean.n_scored}/{mean.n}",
-                    *("" if o is None else f"{sum(o)}/{len(o)}" if o else "–" for o in over),
-                    told,
-                ]
-            )
-    rules = [
-        [
-            CRITERIA.get(c, "종합"),
-            "rules" if "rules" in card.calibrated else "rules (미보정)",
-            _show(m.value),
-            f"{m.n_scored}/{m.n}",
-        ]
-        for c, m in card.rules.items()
-    ]
+            mine = [s.value for r in card.rows if (s := r.scores[metric]).value is not None and s.method == method]
+            over = [[v >= p.thresholds[metric] for v in mine] if metric in p.thresholds else None for p in _PROFILES.values()]
+            top.append([
+                METRICS[metric], metric, mark(method) if metric in LLM_METRICS else method, _show(mean.value),
+                f"{mean.n_scored}/{mean.n}", *("" if o is None else f"{sum(o)}/{len(o)}" if o else "–" for o in over), told])
+    by = "rules" if "rules" in card.calibrated else "rules (미보정)"
+    rules = [[CRITERIA.get(c, "종합"), by, _show(m.value), f"{m.n_scored}/{m.n}"] for c, m in card.rules.items()]
     verdict = {True: "합격", False: "불합격", None: "–"}
     each = [
         [

@@ -297,16 +297,9 @@ def _kpis(data:SessionData) -> str:
             pct(r.value),
             f"{r.k}/{r.n}" if r.n else "",
             _interval_svg(r.value, *r.bounds, tone="accent", mark=goal, goal=True, label=f"{label} {r}"),
-            "; ".join(
-                x
-                for x in (
-                    _span(*r.bounds, pct) if r.n else "재지 않음",
-                    f"기준 {pct(goal)}" if goal else "",
-                    f"잰 것 {r.n}/{r.n_total}" if r.n < r.n_total else "",
-                    extra,
-                )
-                if x
-            ),
+            "; ".join(filter(None, (
+                _span(*r.bounds, pct) if r.n else "재지 않음", f"기준 {pct(goal)}" if goal else "",
+                f"잰 것 {r.n}/{r.n_total}" if r.n < r.n_total else "", extra))),
         )
     total, n = _dimension_means(data)["total"]
     kept, m = kept_rate(data)

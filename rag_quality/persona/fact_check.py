@@ -406,15 +406,10 @@ def _settled(checked:Sequence[ClaimCheck], more:int, id:str) -> FactReport:
     "The report of an answer whose claims were checked."
     bad = sum(not c.passed for c in checked)
     return FactReport(
-        id,
-        True,
-        not bad,
-        False,
+        id, True, not bad, False,
         f"주장 {len(checked)}개를 확인했고 "
         + (f"{bad}개가 틀렸습니다." if bad else "모두 맞습니다.")
-        + (f" 나머지 {more}개는 확인하지 않았습니다." if more > 0 else ""),
-        tuple(checked),
-    )
+        + (f" 나머지 {more}개는 확인하지 않았습니다." if more > 0 else ""), tuple(checked))
 
 class AutoFactChecker:
     "Checks the key claims of answers against a collection."

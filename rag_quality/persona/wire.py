@@ -515,12 +515,12 @@ def _readable(text, finish=None) -> str:
     "The text, where a person could read it as an answer."
     if not text.strip():
         raise TargetFault("empty", "답의 글이 비었습니다" + (f" (finish={finish})" if finish not in (None, "stop") else ""))
-    if (found := answer_kind(text)).kind in NO_ANSWER and found.kind != "foreign":
-        raise TargetFault("malformed", found.reason)
     if len(text) > _MAX_LETTERS:
         raise TargetFault("malformed", f"답이 {len(text):,}자입니다. 답으로 보기에 너무 깁니다")
     if re.search(rf"[ㄱ-ㅎ가-힣]{{{_MAX_RUN}}}", text):
         raise TargetFault("malformed", f"띄어쓰기도 문장부호도 없이 {_MAX_RUN:,}자 넘게 이어집니다")
+    if (found := answer_kind(text)).kind in NO_ANSWER and found.kind != "foreign":
+        raise TargetFault("malformed", found.reason)
     return text
 
 def _described(
@@ -532,15 +532,8 @@ def _described(
     known = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
     cited = tuple(dict.fromkeys([*(c.key for c in find_citations(text)), *citations]))
     return Answer(
-        text,
-        float(confidence) if known else 0.0,
-        cited,
-        tuple(contexts),
-        {
-            "abstained": refuses(text),
-            **{k: v for k, v in metadata.items() if v is not None},
-        },
-    )
+        text, float(confidence) if known else 0.0, cited, tuple(contexts),
+        {"abstained": refuses(text), **{k: v for k, v in metadata.items() if v is not None}})
 
 # %% ../../nbs/persona/09_wire.ipynb #bb069e42
 _SAID = ("content", "answer", "result", "output", "response", "output_text", "text", "generation")
