@@ -42,10 +42,10 @@ def fired(f, source):
     out, signs = set(), f.signs
     where = rooms.cite_signs(f.cited, source)[1]
     near = {n[1] for n in f.at.near}
-    for name, (_, of) in rooms.RULES.items():
-        if of(f.at, source, where, near):
+    for name, (_, of) in (rooms.SOURCE_RULES | rooms.RULES).items():
+        if of(f.cited, f.at, source, where, near):
             out.add(name)
-    if f.rule and f.rule[0] == "article":
+    if f.rule and f.rule[1] == "삭제된 조문이 아닙니다":
         out.add("not_deleted")
     bracketed = any(b for _, b in f.cited.cites)
     return out | {name for name, there in {

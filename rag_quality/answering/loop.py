@@ -20,13 +20,15 @@ from .extractive import ExtractiveAnswerer
 from .fallback import FALLBACK_MESSAGE_KO
 from .parts import source_of
 from ..claims.citing import find_citations
-from ..claims.splitting import find_instructions, split_claims, split_sentences
+from ..claims.kinds import refuses
+from ..claims.splitting import find_instructions, split_sentences
 from ..core import ConfigError, Passage, RagQualityError, content_hash, load_config, log, nfc
 from ..core.wall import failure_of
 from ..faithfulness import FaithfulnessValidator
 from ..grading.rewrite import blanked
 from ..llm.call import Budget, estimate_tokens
 from ..llm.errors import BudgetExceeded, LLMBadReply, mask_secrets
+from ..llm.schema import spoken
 
 # %% ../../nbs/answering/00_loop.ipynb #3be5a5fd
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class _AnswerLoop(_Parts):
             return self.failed(n, strict, e, "validator_failed")     # what was not checked is not said
         self.failures += getattr(v, "failures", ())
         ungrounded = tuple(getattr(v, "ungrounded_claims", None) or ())
-        score, ok = getattr(v, "score", None), bool(v.is_acceptable)
+        score, ok = getattr(v, "score", None), bool(v.is_acceptable or getattr(v, "abstained", False))
         self.attempts.append(
             Attempt(n, answer.metadata.get("method", ""), strict is not None, score, ok, ungrounded, "", answer.content)
         )
@@ -333,13 +335,12 @@ def _build_prompt(
     return re.sub(r"\{\{(mark|context|question|ungrounded)\}\}", lambda m: fill[m[1]], prompt["user"]), tuple(found)
 
 # %% ../../nbs/answering/00_loop.ipynb #9a50c4a5
-_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>|^.*?</think(?:ing)?>", re.S | re.I)
 _HEAD = re.compile(r"^\s*(?:#+\s*)?(?:\*\*)?(?:답변|답|Answer)(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*", re.I)
 
 def _read_answer(reply:str) -> str:
     """The plain text of a model's reply: without its thinking, fences and the label '답변:'; `LLMBadReply` where nothing
     is left."""
-    text = _THINK.sub("", nfc(reply)).strip()
+    text = spoken(nfc(reply))
     if m := re.fullmatch(r"```\w*\n(.*?)\n?```", text, re.S):
         text = m[1].strip()
     text = _HEAD.sub("", text, 1).strip()
@@ -389,7 +390,6 @@ class LLMAnswerer:
         entry, user, blanked = self.prompt(query, context, strict=strict)
         reply = self.llm.ask(user, self.temperature, system=entry["system"], max_tokens=self.max_tokens)
         text = _read_answer(reply.text)
-        kinds = {c.kind for c in split_claims(text)}
         texts = tuple(c.full_text if isinstance(c, Passage) else c for c in context)
         return Answer(
             text,
@@ -398,7 +398,7 @@ class LLMAnswerer:
             texts,
             {
                 "method": getattr(reply, "method", self.method),
-                "abstained": "abstention" in kinds and "claim" not in kinds,
+                "abstained": refuses(text),
                 "prompt_version": entry["version"],
                 "strict": strict is not None,
                 "cached": reply.cached,

@@ -25,6 +25,7 @@ def _cost(args) -> int:
 def _judge_command(args) -> int:
     "`rag-quality judge`"
     from rag_quality.encoders import load_encoder
+    from rag_quality.faithfulness import FaithfulnessValidator
     from rag_quality.judge.scorecard import judge_command as run
     from rag_quality.semantic_eval import SemanticEvaluator
     if args.dry_run:
@@ -32,7 +33,7 @@ def _judge_command(args) -> int:
     llm, encoder = _llm_of(args), load_encoder(args.encoder)
     return run(
         args.answers, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
-        evaluator=SemanticEvaluator(encoder))
+        evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer)
 
 # %% ../../nbs/cli/01_judge.ipynb #e4097c6d
 def _label_command(args) -> int:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from .citations import ground_citations
 from ..core import ConfigError, Passage
 from .filter import HallucinationFilter
+from ..claims.kinds import answer_kind, outcome_of
 from ..claims.reader import Reader, packaged_reader
 from ..claims.splitting import Claim, split_claims
 from .claims import _MOST
@@ -31,7 +32,7 @@ _all_ = ["Beyond", "beyond_of", "ClaimVerdict", "Flag", "check_claims", "load_en
 class FaithfulnessValidationResult:
     "Whether an answer rests on its context, and what of it does not."
     score: float|None              # the share of claims that are grounded; None: no claim, or no context
-    is_acceptable: bool            # score >= threshold and nothing contradicted; an abstention is acceptable
+    is_acceptable: bool            # score >= threshold and nothing contradicted; what has no score is not
     grounded_claims: list[str]
     ungrounded_claims: list[str]   # empty exactly when every claim is grounded
     suggestion: str                # what to take out or check, in Korean; '' where there is nothing
@@ -49,7 +50,12 @@ class FaithfulnessValidationResult:
     outside: tuple[ClaimVerdict, ...] = ()
     # parts of the check that raised; the rest of it was done
     failures: tuple[Failure, ...] = field(default=(), repr=False)
+    kind: str = "answer"           # of the answer, see `claims.kinds`: a refusal and no answer have no score
 
+    @property
+    def outcome(self) -> str:
+        "One of `claims.kinds.OUTCOMES`: passed, failed, refused, no_answer, unscored."
+        return outcome_of(self.kind, None if self.score is None else self.is_acceptable)
     @property
     def coverage(self) -> tuple[int, int]:
         "(claims with a verdict, claims): those that rest on texts outside have none."
@@ -125,7 +131,8 @@ class FaithfulnessValidator:
 
     def _validated(self, answer:str, texts:tuple[str, ...], threshold:float) -> FaithfulnessValidationResult:
         "Part by part: one that raises is noted, and the others go on."
-        lost, have = [], any(t.strip() for t in texts)
+        lost, have, found = [], any(t.strip() for t in texts), answer_kind(answer)
+        answer = found.text
         def part(name, of, *given, otherwise, **more):
             value, failure = attempt(f"validator:{name}", of, *given, otherwise=otherwise, **more)
             if failure:
@@ -135,7 +142,7 @@ class FaithfulnessValidator:
         pieces = part("split", lambda: split_claims(hide_orders(answer, "answer")[0]), otherwise=())
         reader = self.entailment if isinstance(self.entailment, Reader) else None
         claims, outside, notes, method = (), (), [], "rules+reader" if reader else "rules"
-        if have:
+        if have and found.kind == "answer":
             try:
                 claims, missed = _checked(answer, texts, self.beyond, reader)
                 lost += missed
@@ -155,6 +162,11 @@ class FaithfulnessValidator:
                 otherwise=(claims, "LLM의 판정을 잇지 못했습니다."))
             notes += [why]
             method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
+        if found.kind != "answer":
+            return FaithfulnessValidationResult(
+                None, False, [], [], "", flags=flags, abstained=found.kind == "refusal", threshold=threshold, reason=found.reason,
+                unchecked=tuple(p for p in pieces if p.kind not in ("citation", "instruction")) if found.kind == "refusal" else (),
+                failures=tuple(f for _, f in lost), kind=found.kind)
         return _result(claims, flags, pieces, threshold, [n for n in notes if n], method, have, lost, outside)
 
 # %% ../../nbs/15_faithfulness.ipynb #b10097c9
@@ -168,8 +180,7 @@ def _result(
         replace(p, kind="failed") if p.start in stopped or every and p.kind == "claim" else p for p in pieces
     )
     untold = [f for c, f in lost if c is not None]
-    kinds, told = {p.kind for p in pieces}, {c.start for c in claims}
-    abstained = "abstention" in kinds and not claims and "claim" not in kinds
+    told = {c.start for c in claims}
     elsewhere = {c.start for c in outside}
     unchecked = tuple(
         replace(p, kind="outside") if p.start in elsewhere else p
@@ -192,8 +203,6 @@ def _result(
         reason += f" 견줄 내용이 없어 보지 않은 말이 {left}개 있습니다."
     elif claims:
         pass
-    elif abstained:
-        reason = "답이 모른다고 했습니다. 확인할 주장이 없어 점수가 없습니다."
     elif not have:
         reason = "견줄 조문이 없어 점수가 없습니다."
     elif outside:
@@ -212,8 +221,8 @@ def _result(
         )
     if late:
         reason += f" 답이 너무 길어 뒤의 주장 {late}개는 보지 않았습니다(주장 {_MOST}개까지 봅니다). 나누어 주세요."
-    ok = abstained or score is not None and score >= threshold and not against and not late and not untold
+    ok = score is not None and score >= threshold and not against and not late and not untold
     return FaithfulnessValidationResult(
         None if score is None else round(score, 4), bool(ok), good, bad, _suggestion(claims, flags),
-        min((c.score for c in claims), default=None), claims, flags, abstained, threshold, " ".join([reason, *notes]),
+        min((c.score for c in claims), default=None), claims, flags, False, threshold, " ".join([reason, *notes]),
         method, unchecked, outside, tuple(f for _, f in lost))

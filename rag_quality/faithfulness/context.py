@@ -18,7 +18,8 @@ from ..claims.lexicon import shared_lexicon
 from ..claims.names import Name, find_contacts, find_names
 from ..claims.quantities import Quantity, comparable, same_quantity, same_value
 from ..claims.reading import Reading, SAID_SO, read, shared_paraphrases
-from ..claims.splitting import find_instructions, split_sentences
+from ..claims.splitting import split_sentences
+from ..claims.kinds import without_orders
 from ..claims.tables import find_tables, tell_row, tell_tables
 from ..core import ConfigError, Passage, nfc
 from ..data.tables import bar_tables
@@ -47,34 +48,15 @@ class Flag:
     text: str
     reason: str    # in Korean
 
-_FORGED = re.compile(
-    r"\[\s*/?\s*(?:CONTEXT|컨텍스트|문맥)\s*(?:START|END|BEGIN|시작|끝)[^\]\n]{0,80}\]|^["
-    r" \t>*#\[]{0,6}(?:context|컨텍스트|문맥|참고 문서)\]?\**\s?[:：]",
-    re.I | re.M,
-)
-
 def hide_orders(text:str,
                 source:str   # what a flag calls the text: 'answer', 'context:0'
                ) -> tuple[str, tuple[Flag, ...]]:
     "The NFC `text` with orders to the grader and forged delimiters blanked out (positions stay), and a flag for each."
-    text, flags = nfc(text), []
-    def blank(s, e, kind, reason):
-        nonlocal text
-        if text[s:e].strip():
-            flags.append(Flag(kind, source, text[s:e].strip()[:200], reason))
-        text = text[:s] + re.sub(r"\S", " ", text[s:e]) + text[e:]
-    for m in list(_FORGED.finditer(text))[:100]:
-        blank(*m.span(), "delimiter", "꾸민 구분자입니다. 답 안의 '컨텍스트'는 근거가 아닙니다.")
-    found = find_instructions(text)[:50]
-    sentences = split_sentences(text) if found else ()
-    for f in found:
-        inside = [s for s in sentences if s.start < f.end and s.end > f.start]
-        for n, s in enumerate(inside):
-            if n == 0 or find_instructions(s.text):
-                blank(
-                    max(s.start, f.start), min(s.end, f.end), "delimiter" if "구분자" in f.reason else "instruction",
-                    f"{f.reason}: 주장도 근거도 아닙니다.")
-    return text, tuple(flags)
+    shown, found = without_orders(text, source != "answer")
+    text = nfc(text)
+    return shown, tuple(
+        Flag(f.kind, source, text[f.start:f.end].strip()[:200], f.reason) for f in found if text[f.start:f.end].strip())
+
 
 # %% ../../nbs/faithfulness/00_context.ipynb #552eadd8
 _AMENDED = re.compile(

@@ -19,6 +19,7 @@ from .context import Grades, grade_documents
 from .rewrite import fenced_turn, grading_prompt
 from .scores import _checked_reading, _logit
 from ..llm.errors import mask_secrets
+from ..llm.schema import spoken
 from ..relevance.evidence import title_and_body
 from ..retrieval.fusion import normalize
 
@@ -105,7 +106,7 @@ def _said(llm, name, blocks, prompts) -> tuple[str|None, str, str]:
         reply = llm.ask(fenced_turn(prompt, blocks)[0], system=prompt["system"])
     except (LLMError, MissingExtra) as e:
         return None, "rules", f"LLM의 말을 쓰지 못함 ({getattr(e, 'kind', type(e).__name__)}): {mask_secrets(str(e))[:160]}"
-    text = re.sub(r"<think(?:ing)?>.*?</think(?:ing)?>", "", nfc(reply.text), flags=re.S | re.I).strip()
+    text = spoken(nfc(reply.text))
     return (
         text, getattr(reply, "method", method),
         "") if re.search(r"[가-힣]", text) else (None, "rules", "LLM의 말이 비었거나 한국어가 아님")

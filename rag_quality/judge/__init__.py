@@ -10,6 +10,7 @@ import re, threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ..claims.kinds import answer_kind
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
 from .rules import _VERSION, _hide_instructions, judge_by_rules, may_contradict
 from .verdicts import CRITERIA, Evidence, Notice, JudgeItem, Judgment, _judgment_of, _read_item
@@ -196,8 +197,10 @@ class LLMJudge:
             "judge()")[0]
         if self.llm is None:
             return self.rules(item)
-        if not item.answer.strip():
+        found = answer_kind(item.answer)
+        if found.kind != "answer":
             return replace(self.rules(item), method=self.method)
+        item = replace(item, answer=found.text)          # without what the model thought aloud
         prompt, _, flags = _build_prompt(item, self.prompt)
         try:
             said, meta = _ask(self.llm, prompt, self.prompt)

@@ -129,6 +129,7 @@ import asyncio, json, os, re, sys, threading, warnings
 from collections.abc import Mapping
 from functools import cache
 
+from ..claims.kinds import answer_kind
 from ..core import content_hash, import_extra, load_config
 from ..encoders import Encoder, load_encoder
 from ..llm import LLMService
@@ -281,15 +282,16 @@ _NEEDS = {
     "faithfulness": ("answer", "contexts"), "answer_relevancy": ("answer",),
     "context_precision": ("contexts", "reference"), "context_recall": ("contexts", "reference"),
     "context_utilization": ("answer", "contexts")}
-_MISSING = {"answer": "답변이 비었습니다.", "contexts": "조문이 하나도 없습니다.", "reference": "기준 답(reference)이 없습니다."}
+_MISSING = {"contexts": "조문이 하나도 없습니다.", "reference": "기준 답(reference)이 없습니다."}
 
 def _lacks(metric:str, item:JudgeItem) -> str|None:
     "Why this metric is not defined for this item, or None."
     if metric not in _NEEDS:
         raise ConfigError(f"지표 {metric!r}: {', '.join(_NEEDS)} 가운데 하나여야 합니다.")
     has = {
-        "answer": item.answer.strip(), "contexts": any(c.strip() for c in item.contexts), "reference": item.reference}
-    return next((_MISSING[k] for k in _NEEDS[metric] if not has[k]), None)
+        "answer": answer_kind(item.answer).kind == "answer", "contexts": any(c.strip() for c in item.contexts), "reference": item.reference}
+    lacking = next((k for k in _NEEDS[metric] if not has[k]), None)
+    return answer_kind(item.answer).reason if lacking == "answer" else _MISSING.get(lacking)
 
 # %% ../../nbs/judge/04_ragas.ipynb #131e4e9a
 def _quoted(texts, limit=2):
@@ -399,7 +401,7 @@ class RagasScorer:
             return MetricScore(metric, None, self.method, why)
         llm, embedding = _seam_llm(self.llm, strictness=self.strictness), _seam_embedding(self.encoder)
         texts = {
-            "user_input": item.query, "response": item.answer, "retrieved_contexts": list(item.contexts),
+            "user_input": item.query, "response": answer_kind(item.answer).text.strip(), "retrieved_contexts": list(item.contexts),
             "reference": item.reference}
         takes = {
             "faithfulness": "user_input response retrieved_contexts", "answer_relevancy": "user_input response",

@@ -17,22 +17,20 @@ from ..core import nfc
 from ..claims.citing import read_heading
 from ..claims.names import Name, find_names, same_name
 from ..claims.quantities import find_quantities, same_quantity
-from ..claims.splitting import find_instructions, split_claims, split_sentences
-from .verdicts import Evidence, Notice, JudgeItem, Judgment, _judgment_of
+from ..claims.kinds import answer_kind, without_orders
+from ..claims.splitting import split_claims, split_sentences
+from .verdicts import CRITERIA, Evidence, Notice, JudgeItem, Judgment, _judgment_of
 
 # %% ../../nbs/judge/00_rules.ipynb #349bd657
 def _hide_instructions(text:str, source:str   # what a flag calls the text: 'answer', 'context:0'
                      ) -> tuple[str, tuple[Notice, ...]]:
     "The NFC text with whatever addresses the grader blanked out (all positions stay), and a flag for each."
-    text, flags = nfc(text), []
-    for found in find_instructions(text):
-        inside = [s for s in split_sentences(text) if s.start < found.end and s.end > found.start]
-        # a plain statement behind it is judged
-        spans = [(max(s.start, found.start), min(s.end, found.end)) for n, s in enumerate(inside) if n == 0 or find_instructions(s.text)]
-        for s, e in spans or [(found.start, found.end)]:
-            flags.append(Notice("instruction", source, text[s:e].strip(), "채점자에게 하는 말입니다. 주장도 근거도 아닙니다."))
-            text = text[:s] + re.sub(r"\S", " ", text[s:e]) + text[e:]
-    return text, tuple(flags)
+    shown, found = without_orders(text, source != "answer")
+    text = nfc(text)
+    return shown, tuple(
+        Notice("instruction", source, said, "채점자에게 하는 말입니다. 주장도 근거도 아닙니다.")
+        for f in found if (said := text[f.start:f.end].strip()))
+
 
 # %% ../../nbs/judge/00_rules.ipynb #a79f3661
 # shares of a claim's content: from here on it counts as held; from here on a difference counts as contradiction
@@ -222,7 +220,7 @@ def _check_citations(answer:str, contexts:Mapping[str, str]) -> tuple[_CitationC
     return tuple(out)
 
 # %% ../../nbs/judge/00_rules.ipynb #28583c18
-_VERSION = "1"                  # part of the judge's fingerprint: change it when a rule changes what is scored
+_VERSION = "2"                  # part of the judge's fingerprint: change it when a rule changes what is scored
 _ASKS_BASIS = re.compile(r"근거|출처|몇\s?조|(?:어느|어떤|무슨)\s?(?:규정|조항|학칙)|조항\S{0,2}\s?(?:뭐|무엇|어디|알려)")
 
 def _mean(checks:Sequence[ClaimSupport]) -> float:
@@ -298,7 +296,8 @@ def judge_by_rules(
 ) -> Judgment:
     """The verdict of the rules, each score 0..1; a criterion that cannot be judged is None and its reason says what is
     missing."""
-    answer, flags = _hide_instructions(item.answer, "answer")
+    found = answer_kind(item.answer)
+    answer, flags = _hide_instructions(found.text, "answer")
     contexts = {}
     for i, text in enumerate(item.contexts):
         contexts[f"context:{i}"], more = _hide_instructions(text, f"context:{i}")
@@ -307,11 +306,8 @@ def judge_by_rules(
     sources = {
         **({"reference": item.reference} if item.reference else {}), **facts,
         **{n: t for n, t in contexts.items() if t.strip()}}
-    if not answer.strip():
-        return _judgment_of(
-            {"completeness": 0.}, "rules",
-            reasons={"correctness": "답변이 비었습니다.", "completeness": "답변이 비었습니다.", "citation_accuracy": "답변이 비었습니다."},
-            flags=flags)
+    if found.kind != "answer":
+        return _judgment_of({}, "rules", reasons=dict.fromkeys(CRITERIA, found.reason), flags=flags, kind=found.kind)
     claims = _check_claims(answer, sources, similar=getattr(evaluator, "evaluate_similarity", None)) if sources else ()
     wanted = list(facts.values()) or [c.text for c in split_claims(item.reference or "") if c.kind == "claim"]
     found = _check_facts(wanted, answer)

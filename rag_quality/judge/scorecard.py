@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
 from ..core import ConfigError, DataError, nfc
 from .ragas import LLM_METRICS, MetricScore
 from ..data.files import Problems, read_objects, short
@@ -224,6 +225,12 @@ class RowResult:
     rules: Judgment|None = None          # method "rules": beside, never pooled
     rules_reason: str = ""               # why there is no verdict of the rules
     failures: tuple[Failure, ...] = field(default=(), repr=False)   # what raised while it was scored
+    kind: str = "answer"                 # of the answer, see `claims.kinds`
+    acceptable: bool|None = None         # what the `checker` of `score_rows` says; None: none was given, or no score
+    @property
+    def outcome(self) -> str:
+        "One of `claims.kinds.OUTCOMES`."
+        return outcome_of(self.kind, self.acceptable)
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
@@ -241,6 +248,10 @@ class Scorecard:
     @property
     def n_failed(self) -> int:
         return sum(bool(r.failures) for r in self.rows)
+    @property
+    def outcomes(self) -> dict[str, int]:
+        "How many answers passed, failed, refused, are none, have no score."
+        return counted_outcomes(r.outcome for r in self.rows)
     @property
     def means(self) -> dict[str, dict[str, Mean]]:
         "metric -> method -> mean with its coverage."
@@ -275,38 +286,13 @@ def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
         why = card.reasons(metric).most_common(2)
         told = "; ".join(f"{_cut(r, 110)} ({n})" for r, n in why)
         for method, mean in by.items():
-            over = [
-                (
-                    [
-                        s.value >= p.thresholds[metric]
-                        for r in card.rows
-                        if (s := r.scores[metric]).value is not None and s.method == method
-                    ]
-                    if metric in p.thresholds
-                    else None
-                )
-                for p in _PROFILES.values()
-            ]
-            top.append(
-                [
-                    METRICS[metric],
-                    metric,
-                    mark(method) if metric in LLM_METRICS else method,
-                    _show(mean.value),
-                    f"{mean.n_scored}/{mean.n}",
-                    *("" if o is None else f"{sum(o)}/{len(o)}" if o else "–" for o in over),
-                    told,
-                ]
-            )
-    rules = [
-        [
-            CRITERIA.get(c, "종합"),
-            "rules" if "rules" in card.calibrated else "rules (미보정)",
-            _show(m.value),
-            f"{m.n_scored}/{m.n}",
-        ]
-        for c, m in card.rules.items()
-    ]
+            mine = [s.value for r in card.rows if (s := r.scores[metric]).value is not None and s.method == method]
+            over = [[v >= p.thresholds[metric] for v in mine] if metric in p.thresholds else None for p in _PROFILES.values()]
+            top.append([
+                METRICS[metric], metric, mark(method) if metric in LLM_METRICS else method, _show(mean.value),
+                f"{mean.n_scored}/{mean.n}", *("" if o is None else f"{sum(o)}/{len(o)}" if o else "–" for o in over), told])
+    by = "rules" if "rules" in card.calibrated else "rules (미보정)"
+    rules = [[CRITERIA.get(c, "종합"), by, _show(m.value), f"{m.n_scored}/{m.n}"] for c, m in card.rules.items()]
     verdict = {True: "합격", False: "불합격", None: "–"}
     each = [
         [
@@ -343,6 +329,7 @@ def _notes(card:Scorecard) -> list[str]:
         + (f", 쓸 수 없는 줄 {len(card.bad)}개" if card.bad else "")
         + f", LLM {card.versions['model'] or '없음'}"
     ]
+    out.append("답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in card.outcomes.items()))
     if card.spent:
         out.append(f"이번에 쓴 것: {card.spent}")
     for p in card.profiles.values():
@@ -421,6 +408,8 @@ def _report_of(card:Scorecard) -> dict:
         {
             "_id": r.row_id,
             "query": r.query,
+            "kind": r.kind,
+            "outcome": r.outcome,
             "passes": {k: _passes(p, r.scores) for k, p in _PROFILES.items()},
             "scores": {k: s.to_dict() for k, s in r.scores.items()},
             "rules": r.rules.to_dict() if r.rules else None,
@@ -432,6 +421,7 @@ def _report_of(card:Scorecard) -> dict:
     return {
         "n": len(card),
         "n_failed": card.n_failed,
+        "outcomes": card.outcomes,
         "bad": list(card.bad),
         "stopped": card.stopped,
         "metrics": by,
@@ -517,6 +507,14 @@ def _versions(llm, scorer, rules, prompts) -> dict:
         "encoder": scorer.encoder_name, "encoder_hash": content_hash(scorer.encoder.fingerprint),
         "relevancy_calibrated": scorer.calibrate is not None, "strictness": scorer.strictness}
 
+def _accepted(row:ScoreRow, checker, over:float) -> bool|None:
+    "Is the answer acceptable by `checker`? None: not checked, or it has no score."
+    if checker is None or not row.item.contexts or time.monotonic() > over:
+        return None
+    result, _ = attempt("checker", checker, row.item.answer, list(row.item.contexts))
+    return None if result is None or result.score is None else bool(result.is_acceptable)
+
+
 # %% ../../nbs/judge/05_scorecard.ipynb #f678fb11
 def score_rows(
     rows:"str|os.PathLike|Iterable",                   # what `read_rows` takes
@@ -529,6 +527,7 @@ def score_rows(
     calibrate:Callable|None=None,                      # of `RagasScorer`
     rules:Callable[..., Judgment]|None=judge_rules.judge_by_rules,     # None: no verdicts of rules
     evaluator=None,                                    # what `judge_by_rules` takes
+    checker:Callable|None=None,                        # (answer, contexts) -> a result with score and is_acceptable
     concurrency:int=8,                                 # LLM metrics under way at a time
     row_time_limit_s:float=120,                        # seconds for the LLM metrics of one row
     time_limit_s:float|None=None,                      # seconds for the whole
@@ -565,7 +564,9 @@ def score_rows(
             r.item.query,
             {m: (run.rows[i] | offline[i][0])[m] for m in chosen},
             *beside[i][:2],
-            (*beside[i][2], *offline[i][1])
+            (*beside[i][2], *offline[i][1]),
+            answer_kind(r.item.answer).kind,
+            _accepted(r, checker, over),
         )
         for i, r in enumerate(found)
     )

@@ -8,10 +8,12 @@ __all__ = ['ALIASES', 'CRITERIA', 'JudgeItem', 'Evidence', 'Notice', 'overall_of
 
 # %% ../../nbs/judge/01_verdicts.ipynb #01cc0feb
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from ..core import ConfigError, DataError, Passage, content_hash, nfc
+from ..claims.kinds import KINDS
 
 # %% ../../nbs/judge/01_verdicts.ipynb #6bafb91d
 ALIASES = {
@@ -138,6 +140,7 @@ class Judgment:
     cached: bool = False
     cost_usd: float|None = None                   # of this verdict; None: unknown
     fallback: "Judgment|None" = None              # the rules' verdict on the same item, beside an LLM's
+    kind: str = "answer"                          # of the answer, see `claims.kinds`: a refusal and no answer have no scores
 
     @property
     def scores(self) -> dict[str, float|None]:
@@ -297,6 +300,8 @@ def _markdown(self) -> str:
         if errors
         else []
     )
+    aside = Counter(KINDS[r.kind] for r in self.rows if r.kind != "answer")
+    notes += [f"판정하지 않음: {', '.join(f'{k} {n}건' for k, n in aside.most_common())}"] if aside else []
     notes += [
         f"⚑ {name} {len(ids)}건: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}"
         for kind, name in (

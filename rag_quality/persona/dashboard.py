@@ -9,6 +9,7 @@ __all__ = ['plan', 'dashboard_html', 'write_dashboard']
 import json
 from collections.abc import Mapping, Sequence
 
+from ..claims.kinds import OUTCOMES
 from rag_quality.persona.charts import (_badge, _context_list, _error_text, _marked_answer, _proofs, _score_card, _trace_list,
     _why_chain)
 from .charts import _esc
@@ -296,16 +297,9 @@ def _kpis(data:SessionData) -> str:
             pct(r.value),
             f"{r.k}/{r.n}" if r.n else "",
             _interval_svg(r.value, *r.bounds, tone="accent", mark=goal, goal=True, label=f"{label} {r}"),
-            "; ".join(
-                x
-                for x in (
-                    _span(*r.bounds, pct) if r.n else "재지 않음",
-                    f"기준 {pct(goal)}" if goal else "",
-                    f"잰 것 {r.n}/{r.n_total}" if r.n < r.n_total else "",
-                    extra,
-                )
-                if x
-            ),
+            "; ".join(filter(None, (
+                _span(*r.bounds, pct) if r.n else "재지 않음", f"기준 {pct(goal)}" if goal else "",
+                f"잰 것 {r.n}/{r.n_total}" if r.n < r.n_total else "", extra))),
         )
     total, n = _dimension_means(data)["total"]
     kept, m = kept_rate(data)
@@ -337,7 +331,8 @@ def _kpis(data:SessionData) -> str:
                 rate(
                     "답을 받은 비율",
                     _rate_of(not x.get("error") for x in asked),
-                    f"오류 {sum(bool(x.get('error')) for x in asked)}건",
+                    f"오류 {sum(bool(x.get('error')) for x in asked)}건; 답의 갈래: "
+                    + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in data.outcomes.items()),
                 ),
             ]
         )

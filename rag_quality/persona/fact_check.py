@@ -206,7 +206,7 @@ from ..claims.names import find_names
 from ..faithfulness.comparison import Place, figure_faults, figures, name_faults, place_of, state_faults
 from ..korean.particles import quoted
 from .personas import PersonaQuery
-from ..claims.splitting import split_claims
+from ..claims.kinds import NO_ANSWER, answer_kind
 from ..core.wall import Failure, failure_of, place_of as raised_at
 
 # %% ../../nbs/persona/13_fact_check.ipynb #fecf63ca
@@ -406,15 +406,10 @@ def _settled(checked:Sequence[ClaimCheck], more:int, id:str) -> FactReport:
     "The report of an answer whose claims were checked."
     bad = sum(not c.passed for c in checked)
     return FactReport(
-        id,
-        True,
-        not bad,
-        False,
+        id, True, not bad, False,
         f"주장 {len(checked)}개를 확인했고 "
         + (f"{bad}개가 틀렸습니다." if bad else "모두 맞습니다.")
-        + (f" 나머지 {more}개는 확인하지 않았습니다." if more > 0 else ""),
-        tuple(checked),
-    )
+        + (f" 나머지 {more}개는 확인하지 않았습니다." if more > 0 else ""), tuple(checked))
 
 class AutoFactChecker:
     "Checks the key claims of answers against a collection."
@@ -440,9 +435,11 @@ class AutoFactChecker:
             query, id = f"{query.text}\n{query.formal}", id or query.id
         try:
             answer = as_answer(answer)
-            text = nfc(answer.content)
-            kinds = {c.kind for c in split_claims(text)}
-            if answer.abstained or "abstention" in kinds and "claim" not in kinds:
+            kind = answer_kind(answer.content)
+            text = kind.text
+            if kind.kind in NO_ANSWER:
+                return FactReport(id, True, None, False, kind.reason)
+            if answer.abstained or kind.kind == "refusal":
                 return FactReport(id, True, None, True, "모른다고 한 답이라 확인할 주장이 없습니다.")
             found, all_ = key_claims(text, self.rules, self.claims), _sourced_claims(text, self.rules)
             if not found:

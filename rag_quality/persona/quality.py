@@ -283,7 +283,7 @@ from ..core import ConfigError, log
 from ..faithfulness.evasive import unsupported_evasions
 from .fact_check import FactReport
 from .personas import PersonaQuery
-from ..claims.splitting import split_claims
+from ..claims.kinds import NO_ANSWER, answer_kind
 
 # %% ../../nbs/persona/14_quality.ipynb #b2fbe6d7
 WEIGHTS = {"accuracy": 1., "completeness": 1., "relevance": 1., "citation": 1., "practicality": .5, "actionability": .5}
@@ -415,10 +415,6 @@ class _Ground:
         near = " ".join(dict.fromkeys(p.text for p in places if p.cover >= _NEAR))
         return texts, near, whence
 
-    def _abstains(self, answer:Answer) -> bool:
-        kinds = {c.kind for c in split_claims(nfc(answer.content))}
-        return answer.abstained or "abstention" in kinds and "claim" not in kinds
-
     def _early(self, query, answer:Answer|None, qid:str, method:str) -> QualityScore|None:
         "The verdict where there is nothing to score: no answer, an abstention, an answer to what nothing answers."
         def of(verdict, why):
@@ -426,7 +422,10 @@ class _Ground:
         known = isinstance(query, PersonaQuery)
         if answer is None:
             return of("failure", "답이 오지 않았습니다.")
-        if self._abstains(answer):
+        found = answer_kind(answer.content)
+        if found.kind in NO_ANSWER:
+            return of(None if found.kind == "foreign" else "failure", found.reason)
+        if answer.abstained or found.kind == "refusal":
             if known and not query.relevant:
                 return of("refused", "규정집이 답하지 않는 질문에 모른다고 했습니다.")
             return of("failure", "규정집에 답이 있는데 모른다고 했습니다.") if known else of(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 
+from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
 from ..core import ConfigError, log
 from ..metrics import Interval, Scores, compare, interval
 from .components import _LABELS
@@ -116,6 +117,15 @@ class SessionData:
         if v in _SCORED:
             return v
         return "failure" if (self.answers.get(id) or self.turns.get(id) or {}).get("error") else None
+    def outcome(self, id:str) -> str:
+        "One of `claims.kinds.OUTCOMES`, for the query or turn `id`; what did not come is no answer, like an error text."
+        row = self.answers.get(id) or self.turns.get(id) or {}
+        kind = "refusal" if row.get("abstained") else answer_kind(str(row.get("answer") or "")).kind
+        return outcome_of(kind, {"success": True, "partial": False, "failure": False}.get(self.verdict(id)))
+    @property
+    def outcomes(self) -> dict[str, int]:
+        "How many answers passed, failed, refused (rightly or not), are none, were not scored."
+        return counted_outcomes(map(self.outcome, self.answers))
 
 # %% ../../nbs/persona/22_report.ipynb #a30757fc
 def read_session(folder:str|Path) -> SessionData:
@@ -262,19 +272,13 @@ def compare_sessions(data:SessionData, other:SessionData) -> SessionComparison:
             f"채점 방법이 달라({data.method} · {other.method}) 견주지 않습니다")
     def scores(d, ids):
         ok = {p: _succeeded(d, i) for p, i in ids}
-        return Scores(
-            {
-                "success": {p: None if v is None else float(v) for p, v in ok.items()},
-                **{m: {p: d.score(i).get(m) for p, i in ids} for m in ("total", *_DIMENSIONS)},
-            }
-        )
+        return Scores({
+            "success": {p: None if v is None else float(v) for p, v in ok.items()},
+            **{m: {p: d.score(i).get(m) for p, i in ids} for m in ("total", *_DIMENSIONS)}})
     before, after = scores(other, pairs), scores(data, [(i, i) for i, _ in pairs])
-    changed = [
-        (i, a, b)
-        for i, j in pairs
-        if None not in (_verdict_rank(a := other.verdict(j)), _verdict_rank(b := data.verdict(i)))
-        and _verdict_rank(a) != _verdict_rank(b)
-    ]
+    told = [(i, other.verdict(j), data.verdict(i)) for i, j in pairs]
+    ranks = lambda c: (_verdict_rank(c[1]), _verdict_rank(c[2]))
+    changed = [c for c in told if None not in ranks(c) and ranks(c)[0] != ranks(c)[1]]
     return SessionComparison(
         pairs, len(data.queries) - len(pairs), len(other.queries) - len(pairs),
         {m: compare(before, after, m) for m in after.measures} if pairs else {},
@@ -504,24 +508,20 @@ def _quality(d:SessionData) -> str:
         out.append("채점하지 않았습니다.")
     for m in sorted(d.scores, key=lambda m: (m != d.method, m)):
         means = _dimension_means(d, m)
-        rows = [
-            [f"{label} ({top:g})", *_measured(*means[k])] for k,
-            (label, top) in _DIMENSIONS.items()] + [["합계 (5)", *_measured(*means["total"])]]
+        rows = [[f"{label} ({top:g})", *_measured(*means[k])] for k, (label, top) in _DIMENSIONS.items()]
+        rows += [["합계 (5)", *_measured(*means["total"])]]
         out.append(f"**항목별 평균 (방법: {_cell(m)})**\n\n" + _table(["항목 (배점)", "평균", "95 % 구간", "n_scored/n"], rows))
+    if d.answers:
+        out.append("답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in d.outcomes.items()) + ". 거절은 옳든 그르든 합격이 아닙니다.")
     evasive = [q for q in d.queries if d.score(q).get("evasive")]
     if d.scores:
-        out.append(
-            f"회피성 표현이 든 답 {len(evasive)}개"
-            + (f" ({', '.join(map(_cell, evasive[:10]))}). 성공으로 세지 않았습니다." if evasive else ".")
-        )
+        some = f" ({', '.join(map(_cell, evasive[:10]))}). 성공으로 세지 않았습니다." if evasive else "."
+        out.append(f"회피성 표현이 든 답 {len(evasive)}개{some}")
     if d.facts:
-        done, claims = _rate_of(bool(f.get("performed")) for f in d.facts.values()), [
-            c for f in d.facts.values() for c in f.get("claims", ())
-        ]
+        done = _rate_of(bool(f.get("performed")) for f in d.facts.values())
+        claims = [c for f in d.facts.values() for c in f.get("claims", ())]
         asked = len(d.answers) + len(d.turns)
-        signs = [
-            [label, *_rate_cells(_rate_of((c.get("checks") or {}).get(k) for c in claims))] for k,
-            label in _SIGNS.items()]
+        signs = [[v, *_rate_cells(_rate_of((c.get("checks") or {}).get(k) for c in claims))] for k, v in _SIGNS.items()]
         out.append(
             f"**팩트체크**: 답 {len(d.facts)}개"
             + (f" (받은 답과 차례 {asked}개 가운데)" if asked else "")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..claims.kinds import refuses
 from ..answering.answers import NOTICE_KO
 from ..claims.sentences import claim_kind
 from ..knowledge.contextualize import contextualize
@@ -74,9 +75,9 @@ def _corrects(answer:str) -> bool:
     "Does the answer take back an earlier one in so many words?"
     return bool(_SORRY.search(nfc(answer)))
 def abstains(answer:str) -> bool:
-    "Does every sentence of `answer` that says anything say that it does not know?"
-    kinds = [k for _, k in _sentences_of(answer)]
-    return "abstention" in kinds and "claim" not in kinds
+    "Is `answer` a refusal, see `claims.kinds`?"
+    return refuses(answer)
+
 
 # %% ../../nbs/persona/11_scenes.ipynb #d0645b95
 from ..korean.formality import tokens

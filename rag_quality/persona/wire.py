@@ -442,7 +442,7 @@ from ..answering.answers import Answer
 from ..claims.citing import find_citations
 from ..core import Passage, nfc
 from ..llm.schema import spoken
-from ..claims.splitting import split_claims
+from ..claims.kinds import NO_ANSWER, answer_kind, refuses
 
 # %% ../../nbs/persona/09_wire.ipynb #7352a1ce
 _TEXT = ("content", "text", "page_content", "document", "chunk", "passage", "snippet", "body", "quote")
@@ -519,6 +519,8 @@ def _readable(text, finish=None) -> str:
         raise TargetFault("malformed", f"답이 {len(text):,}자입니다. 답으로 보기에 너무 깁니다")
     if re.search(rf"[ㄱ-ㅎ가-힣]{{{_MAX_RUN}}}", text):
         raise TargetFault("malformed", f"띄어쓰기도 문장부호도 없이 {_MAX_RUN:,}자 넘게 이어집니다")
+    if (found := answer_kind(text)).kind in NO_ANSWER and found.kind != "foreign":
+        raise TargetFault("malformed", found.reason)
     return text
 
 def _described(
@@ -527,19 +529,11 @@ def _described(
     """An `Answer` of a foreign text: abstention and citations are read from it; a confidence that is no number from 0
     to 1 is not one."""
     text = _readable(spoken(nfc(text)), metadata.get("finish"))
-    kinds = {c.kind for c in split_claims(text)}
     known = isinstance(confidence, (int, float)) and not isinstance(confidence, bool) and 0 <= confidence <= 1
     cited = tuple(dict.fromkeys([*(c.key for c in find_citations(text)), *citations]))
     return Answer(
-        text,
-        float(confidence) if known else 0.0,
-        cited,
-        tuple(contexts),
-        {
-            "abstained": "abstention" in kinds and "claim" not in kinds,
-            **{k: v for k, v in metadata.items() if v is not None},
-        },
-    )
+        text, float(confidence) if known else 0.0, cited, tuple(contexts),
+        {"abstained": refuses(text), **{k: v for k, v in metadata.items() if v is not None}})
 
 # %% ../../nbs/persona/09_wire.ipynb #bb069e42
 _SAID = ("content", "answer", "result", "output", "response", "output_text", "text", "generation")

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+from ..claims.kinds import NO_ANSWER, OUTCOMES, counted_outcomes
 from ..faithfulness import FaithfulnessValidationResult, FaithfulnessValidator
 from ..faithfulness.filter import Finding, HallucinationFilter
 from ..metrics import number
@@ -22,8 +23,12 @@ from ..core.wall import Failure, Wall, counted
 class _Counts:
     "What is counted over the rows of an `AnswerCheck`."
     @property
+    def outcomes(self) -> dict[str, int]:
+        "How many answers passed, failed, refused, are none, have no score."
+        return counted_outcomes(r.result.outcome for r in self.rows)
+    @property
     def abstained(self) -> int:
-        return sum(r.result.abstained for r in self.rows)
+        return self.outcomes["refused"]
     @property
     def failed(self) -> "list[CheckedAnswer]":
         "The answers in whose check something raised: a rule, a claim, or all of it."
@@ -70,7 +75,7 @@ class CheckedAnswer:
         "Plain values for JSON."
         r = self.result
         return {
-            "_id": self.row_id, "score": r.score, "worst_claim_score": r.worst_claim_score,
+            "_id": self.row_id, "kind": r.kind, "outcome": r.outcome, "score": r.score, "worst_claim_score": r.worst_claim_score,
             "is_acceptable": r.is_acceptable, "abstained": r.abstained, "reason": r.reason,
             "ungrounded_claims": list(r.ungrounded_claims), "suggestion": r.suggestion, "faults": list(self.faults),
             "claims": [asdict(c) for c in r.claims],
@@ -109,6 +114,7 @@ class AnswerCheck(_Counts):
         "Plain values for JSON."
         return {
             "n": len(self.rows), "n_scored": len(self.scored), "n_abstained": self.abstained, "n_failed": self.n_failed,
+            "outcomes": self.outcomes,
             "n_claims": self.coverage[1], "n_judged": self.coverage[0], "outside": dict(self.outside.most_common()),
             "threshold": self.threshold, "mean_score": self.mean, "acceptable": self.acceptable, "flawed": self.flawed,
             "faults": dict(self.faults.most_common()), "unchecked": dict(self.unchecked.most_common()),
@@ -136,7 +142,7 @@ def check_answers(
         result = wall("validator", validator.validate_answer, i.answer, list(i.contexts), threshold)
         if result is None:
             result = _not_checked(wall.failures[-1], threshold)
-        found = wall("filter", answer_filter.filter, i.answer, list(i.contexts)) if i.contexts else None
+        found = wall("filter", answer_filter.filter, i.answer, list(i.contexts)) if i.contexts and result.kind not in NO_ANSWER else None
         return CheckedAnswer(
             row.row_id, i.query, i.answer, i.contexts, result, tuple(found.findings) if found else (),
             (*getattr(result, "failures", ()), *wall.failures))
@@ -151,13 +157,13 @@ VERDICTS = {"supported": "✓", "unsupported": "?", "contradicted": "✗"}
 # what no verdict is on
 UNCHECKED = {"heading": "제목", "greeting": "인사", "abstention": "모른다는 말", "advice": "안내", "question": "물음", "claim": "견줄 것 없음", "outside": "받지 않은 글에 기댐", "late": "너무 뒤라 보지 않음", "failed": "확인하다 오류가 남"}
 
+_TONES = {"passed": "ok", "failed": "no"}
+
 def _state(r:CheckedAnswer) -> tuple[str, str]:
     "(class, words) of the outcome of an answer."
-    if r.result.abstained:
-        return "ok", "모른다고 한 답"
-    if r.result.score is None:
-        return "none", f"점수 없음: {r.result.reason}"
-    return ("ok", "합격") if r.result.is_acceptable else ("no", "불합격")
+    out, kind = r.result.outcome, r.result.kind
+    said = OUTCOMES[out] + (f" ({NO_ANSWER[kind]})" if kind in NO_ANSWER else "")
+    return _TONES.get(out, "none"), said if out in _TONES or out == "refused" else f"{said}: {r.result.reason}"
 
 def _share(value:float|None) -> str:
     return "–" if value is None else f"{value:.1%}"
@@ -175,10 +181,14 @@ def text_of(check:AnswerCheck, *, shown:int=10) -> str:
     "The totals of a `check`, the faults by kind, and the worst answers (`shown` of them) with their reasons."
     n, k = len(check), len(check.scored)
     lines = [
-        f"답 {n}건, 점수를 낸 답 {k}건 (커버리지 {k}/{n}), 모른다고 한 답 {check.abstained}건, 문턱 {check.threshold:.2f}",
+        f"답 {n}건, 점수를 낸 답 {k}건 (커버리지 {k}/{n}), 문턱 {check.threshold:.2f}",
+        "답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in check.outcomes.items()),
         f"근거 있는 주장의 몫(평균) {number(check.mean)} · 합격 {_share(check.acceptable)} · 근거 없는 주장이 있는 답 {_share(check.flawed)}"]
     if check.faults:
         lines.append("잘못: " + ", ".join(f"{_KINDS.get(f, f)} {c}" for f, c in check.faults.most_common()))
+    aside = Counter(r.result.kind for r in check.rows if r.result.kind in NO_ANSWER)
+    if aside:
+        lines.append("답이 아니라 판정하지 않은 것: " + ", ".join(f"{NO_ANSWER[k]} {v}" for k, v in aside.most_common()))
     if bare := sum(not any(t.strip() for t in r.contexts) for r in check.rows):
         lines.append(f"견줄 조문이 없어 보지 못한 답: {bare}건 (조문은 {', '.join(ALIASES['contexts'])} 칸에서 읽습니다)")
     if check.outside:
@@ -249,8 +259,8 @@ def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
     """One page of a `check` that stands by itself, under `title`: totals, then each answer with its sentences
     coloured by their support, worst first."""
     totals = [
-        ("답", len(check)), ("점수를 낸 답", f"{len(check.scored)}/{len(check)}"), ("모른다고 한 답", check.abstained),
-        ("근거 있는 주장의 몫", number(check.mean)), ("합격", _share(check.acceptable)), ("근거 없는 주장이 있는 답", _share(check.flawed)),
+        ("답", len(check)), ("점수를 낸 답", f"{len(check.scored)}/{len(check)}"), *((OUTCOMES[k], v) for k, v in check.outcomes.items() if v),
+        ("근거 있는 주장의 몫", number(check.mean)), ("합격의 몫", _share(check.acceptable)), ("근거 없는 주장이 있는 답", _share(check.flawed)),
         *((_KINDS.get(f, f), c) for f, c in check.faults.most_common()),
         *([("판정한 주장", "{}/{}".format(*check.coverage))] if check.outside else []),
         *([("판정하지 않은 말", sum(check.unchecked.values()))] if check.unchecked else []),
