@@ -74,21 +74,48 @@ def checked_tasks(tasks:Iterable[str]|str|None) -> tuple[str, ...]:
         raise ConfigError(f"과제 {unknown[0]!r}: {', '.join(TASKS)} 가운데서 고르세요.")
     return tuple(t for t in TASKS if t in asked)
 
-def _answered(bench:Benchmark, system, every:int) -> dict[str, Said]:
+def _answered(bench:Benchmark, system, every:int) -> tuple[dict[str, Said], dict[str, str]]:
+    "(what was said, the method that said it) of each query that is asked."
     chosen = {n.id for n in bench.needs[::every]}
     queries = [q for q in _once(bench.collection.queries) if q.metadata["pair"] in chosen]
-    return {
-        q.query_id: Said(a.content, a.abstained) for q in progress(queries, "답") for a in [system.answer(q.text, ())]
-    }
+    answers = {q.query_id: system.answer(q.text, ()) for q in progress(queries, "답")}
+    return {q: Said(a.content, a.abstained) for q, a in answers.items()}, {
+        q: str(a.metadata.get("method") or "rules") for q, a in answers.items()}
 
-def _retrieved(bench:Benchmark, system) -> list[TaskFigure]:
+class _Telling:
+    "The search of a system, and what became of its language model on the way."
+    def __init__(self, system):
+        self.system, self.uses = system, []
+
+    def search(self, query:str, k:int=10):
+        "The `k` best for `query`."
+        found = self.system.search(query, k)
+        if getattr(found, "model", None) is not None:
+            self.uses.append(found.model)
+        return found
+
+    @property
+    def told(self) -> tuple[int, int]:
+        "(how many searches used the model's words, for how many it was asked)."
+        return sum(bool(u.method) for u in self.uses), len(self.uses)
+
+def _by_model(figures:Iterable[TaskFigure], used:int, asked:int, model:str) -> list[TaskFigure]:
+    "Figures under the model's name, with how far they are its own; without a value where it made nothing of them."
+    told = f"LLM {used}/{asked}"
+    if used:
+        return [replace(f, part=f"{f.part} ({told})", method=f"llm:{model}") for f in figures]
+    return [replace(f, part=f"{f.part} ({told}: 모델이 한 것이 없어 점수 없음)", value=None, low=None, high=None, mde=None,
+                    n_scored=0, method=f"llm:{model}") for f in figures]
+
+def _retrieved(bench:Benchmark, system, llm=None) -> list[TaskFigure]:
     words = BM25Index(bench.collection.passages)
-    run, base = ranked(bench, system.search), ranked(bench, words.search)
+    telling = _Telling(system)
+    run, base = ranked(bench, telling.search), ranked(bench, words.search)
     rewrite = ColloquialTransformer().transform
     plain = ranked(bench, system.with_components(system.on - {"query_analysis"}).search)
     reworded = ranked(bench, lambda q, k: words.search(rewrite(q).transformed_query, k))
     return [
-        *retrieval(bench, run),
+        *(retrieval(bench, run) if llm is None else _by_model(retrieval(bench, run), *telling.told, llm.model)),
         *(replace(f, part=f"{f.part} (형태소 BM25)") for f in retrieval(bench, base) if f.measure == "nDCG@10"),
         *(
             _detectable(bench, before, after, name)
@@ -104,16 +131,24 @@ def _figures(bench:Benchmark, tasks:Iterable[str], encoder, llm, every:int) -> l
     "(task, its figures) of each task, one after the other."
     if {"retrieval", "refusal", "answers"} & set(tasks):
         system = OwnPipeline(bench.collection, encoder=encoder, llm=llm)
+    def answers():
+        said, methods = _answered(bench, system, every)
+        if llm is None:
+            return answer_quality(bench, said, method="rules")
+        own = sum(m == f"llm:{llm.model}" for m in methods.values())
+        return _by_model(answer_quality(bench, said, method=f"llm:{llm.model}"), own, len(methods), llm.model)
+    def refusals():
+        telling = _Telling(system)
+        found = refusal(bench, telling.search)
+        return found if llm is None else _by_model(found, *telling.told, llm.model)
     work = {
-        "retrieval": lambda: _retrieved(bench, system),
+        "retrieval": lambda: _retrieved(bench, system, llm),
         "transformation": lambda: transformation(bench),
-        "refusal": lambda: refusal(bench, system.search),
+        "refusal": refusals,
         "faithfulness": lambda: faithfulness(bench),
         "citation": lambda: citing(bench),
         "context": lambda: context_breaks(bench),
-        "answers": lambda: answer_quality(
-            bench, _answered(bench, system, every), method=f"llm:{llm.model}" if llm else "rules"
-        ),
+        "answers": answers,
     }
     return [(t, work[t]()) for t in progress(tasks, "과제")]
 
@@ -137,6 +172,13 @@ def _halves(bench:Benchmark, near:Iterable[str], far:Iterable[str], *given) -> l
         log.warning("다른 프로세스가 과제를 끝내지 못해 이쪽에서 합니다 (%s).", found)
     return [*here, *(found if right else _figures(bench, far, *given))]
 
+def _model_said(llm, found) -> str:
+    "The model in a result's title: only where something of it is the model's."
+    if llm is None:
+        return ""
+    made = any(f.method.startswith("llm:") and f.value is not None for fs in found.values() for f in fs)
+    return f", {llm.model}" if made else f" ({llm.model}이(가) 한 것은 없음)"
+
 def run_benchmark(
     bench:Benchmark|None=None,  # None: the bundled one
     *,
@@ -156,7 +198,7 @@ def run_benchmark(
         _halves(bench, near, far, encoder, None, every) if two else _figures(bench, tasks, encoder, llm, every)
     )
     return BenchmarkResult(
-        f"rag_quality {getattr(encoder, 'name', encoder)}" + (f", {llm.model}" if llm else ""), split, bench.version,
+        f"rag_quality {getattr(encoder, 'name', encoder)}" + _model_said(llm, found), split, bench.version,
         bench.files, tuple(f for t in tasks for f in found[t]))
 
 # %% ../../nbs/50_benchmark.ipynb #54428c6e

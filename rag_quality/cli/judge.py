@@ -8,7 +8,8 @@ __all__ = []
 # %% ../../nbs/cli/01_judge.ipynb #5510eb5a
 import json, sys
 
-from .measure import _check_writable, _encoder_of, _llm_of, _llm_options
+from .measure import (_check_writable, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options,
+    _model_options, _tell_batch)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
 def _cost(args) -> int:
@@ -22,6 +23,16 @@ def _cost(args) -> int:
     print(ragas_cost([r.item for r in found.rows], args.llm, resolve_metrics(args.metrics, found.rows)))
     return 0
 
+def _judge_forecast(args, llm) -> None:
+    "Say beforehand what judging the file will ask."
+    from rag_quality.judge.ragas import ragas_cost
+    from rag_quality.judge.scorecard import LLM_METRICS, read_rows, resolve_metrics
+    found = read_rows(args.answers)
+    asked = [m for m in resolve_metrics(args.metrics, found) if m in LLM_METRICS]
+    cost = ragas_cost([r.item for r in found.rows], llm.model, asked)
+    if cost.calls:
+        _forecast(llm, cost.calls, ["가" * (cost.tokens_in // cost.calls)], cost.tokens_out // cost.calls)
+
 def _judge_command(args) -> int:
     "`rag-quality judge`"
     from rag_quality.encoders import load_encoder
@@ -31,6 +42,8 @@ def _judge_command(args) -> int:
     if args.dry_run:
         return _cost(args)
     llm, encoder = _llm_of(args), load_encoder(args.encoder)
+    if llm is not None and not llm.absent():
+        _judge_forecast(args, llm)
     return run(
         args.answers, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
         evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer)
@@ -101,11 +114,12 @@ def _add_judge(commands) -> None:
     j.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 규칙만")
     j.add_argument("--metrics", metavar="척도", help="쉼표로 이은 이름 (기본: 할 수 있는 것 모두)")
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
-    j.add_argument("--time-limit", type=float, default=600, metavar="초", help="전체 시간 한도 (기본: %(default)s)")
+    j.add_argument("--time-limit", type=float, metavar="초", help="전체 시간 한도 (기본: 없음. 걸릴 시간을 먼저 알림)")
     j.add_argument("--json", metavar="파일", help="모든 수치와 줄마다의 결과를 JSON으로")
     j.add_argument("--dry-run", action="store_true", help="묻지 않고, 호출과 토큰과 값만 어림")
     j.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산")
     j.add_argument("--max-usd", type=float, metavar="달러", help="돈의 예산")
+    _model_options(j)
     j.set_defaults(run=_judge_command)
     l = commands.add_parser("label", help="사람이 답에 점수를 매김: 이어서 할 수 있음")
     l.add_argument("answers", metavar="답파일")
@@ -130,23 +144,28 @@ def _add_judge(commands) -> None:
     d.set_defaults(run=_doctor_command)
 
 # %% ../../nbs/cli/01_judge.ipynb #e71b556f
-def _benchmark_command(args) -> None:
-    "Run the benchmark, or score the files of another system."
+def _benchmark_command(args) -> int:
+    "Run the benchmark, or score the files of another system; 1 where a model was asked and made nothing of it."
     _check_writable(args.json, folder=False)
     from rag_quality.benchmark import checked_tasks, run_benchmark, save_result, score_files
     from rag_quality.benchmark.data import load_benchmark
-    tasks = checked_tasks(args.tasks)
+    tasks, llm = checked_tasks(args.tasks), None
     bench = load_benchmark(args.data)
     if args.run_file or args.answers:
         result = score_files(bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
     else:
+        llm = _llm_of(args)
+        if {"retrieval", "refusal"} & set(tasks):
+            _expansion_forecast(llm, bench.split(args.split).collection.judged)
         result = run_benchmark(
-            bench, tasks=tasks, split=args.split, encoder=_encoder_of(args), llm=_llm_of(args),
-            every=1 if args.all else 4)
+            bench, tasks=tasks, split=args.split, encoder=_encoder_of(args), llm=llm, every=1 if args.all else 4)
+        _tell_batch(llm)
     print(result._repr_markdown_())
     if args.json:
         save_result(result, args.json)
         print(f"수치와 파일의 지문을 {args.json}에 적었습니다.", file=sys.stderr)
+    named = [f for f in result.figures if f.method.startswith("llm:")]
+    return 1 if llm is not None and not hasattr(llm, "unmatched") and named and all(f.value is None for f in named) else 0
 
 def _add_benchmark(commands) -> None:
     "Add `benchmark` to the commands of `rag-quality`."

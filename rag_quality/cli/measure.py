@@ -47,16 +47,26 @@ def _llm_of(args):
     if not args.llm and not out and not back:
         return None
     if not out and not back:
+        from importlib.util import find_spec
         from rag_quality.core import import_extra
         from rag_quality.llm import Budget, LLMService
-        import_extra("litellm", "llm")           # told before the work: a step that cannot ask goes on without
-        return LLMService(args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd))
+        if find_spec("litellm") is None:
+            import_extra("litellm", "llm")       # told before the work: a step that cannot ask goes on without
+        llm = LLMService(
+            args.llm, budget=Budget(calls=args.max_calls, usd=args.max_usd), timeout_s=args.llm_timeout,
+            max_concurrency=args.llm_concurrency, max_tokens=args.llm_max_tokens, context=args.context)
+        llm.speed.recall(llm.model)
+        if error := llm.absent():
+            print(f"rag-quality: 모델 없이 합니다. {error}", file=sys.stderr)
+        return llm
     from rag_quality.llm.batch import BatchLLM
     return BatchLLM(args.llm, out=out, replies=back)
 
 def _tell_batch(llm) -> None:
-    "What a batch file still lacks, or held that nobody asked for."
+    "What a batch file still lacks, or held that nobody asked for; for a model that was called, its speed is kept."
     if not hasattr(llm, "unmatched"):
+        if llm is not None:
+            llm.speed.keep(llm.model)
         return
     for p in list(llm.problems)[:3]:
         print(f"rag-quality: 배치의 답: {p}", file=sys.stderr)
@@ -67,9 +77,40 @@ def _tell_batch(llm) -> None:
             f"rag-quality: 물음 {len(llm.asked)}개 가운데 답이 없는 것을 {llm.out}에 적었습니다. 배치로 돌린 뒤 --batch-in으로 읽으세요.",
             file=sys.stderr)
 
+def _forecast(llm, calls:int, prompts, reply:int) -> None:
+    """Say what a run will ask, and let it tell how far it is: so many `calls`, each with a prompt like one of the texts
+    `prompts` and a reply of about `reply` tokens."""
+    if llm is None or hasattr(llm, "unmatched") or llm.absent() or not calls:
+        return
+    from rag_quality.llm import Journey
+    from rag_quality.llm.call import estimate_tokens
+    texts = list(prompts) or [""]
+    each = sum(map(estimate_tokens, texts)) / len(texts)
+    say = lambda line: print(f"rag-quality: {line}", file=sys.stderr)
+    llm.journey = Journey(calls, round(calls*each), calls*reply, at_once=llm.max_concurrency, tell=say)
+    say(f"{llm.model}에 {llm.journey.forecast(llm.speed)} (캐시에 든 것은 묻지 않습니다)")
+
+def _expansion_forecast(llm, queries) -> None:
+    "`_forecast` of widening the colloquial ones of some `queries`."
+    if llm is None:
+        return
+    from rag_quality.korean.formality import detect_formality
+    from rag_quality.query_expansion.llm import expansion_prompt
+    spoken = [q for q in queries if detect_formality(q.text).register == "colloquial"]
+    asked = [expansion_prompt(n) for n in ("multi_query", "hyde")]
+    _forecast(llm, 2*len(spoken), [p["system"] + p["user"] + json.dumps(p["schema"]) for p in asked], 160)
+
+def _model_options(parser) -> None:
+    "The arguments that say how a language model is asked."
+    parser.add_argument("--llm-timeout", type=float, metavar="초", help="물음 하나를 기다릴 시간 (기본: 잰 빠르기를 따름)")
+    parser.add_argument("--llm-concurrency", type=int, metavar="수", help="모델에 한꺼번에 물을 수 (기본: 8, 내 컴퓨터의 모델은 2)")
+    parser.add_argument("--llm-max-tokens", type=int, metavar="수", help="답 하나의 한도 (기본: 2,048토큰)")
+    parser.add_argument("--context", type=int, metavar="토큰", help="모델이 한 번에 읽고 쓰는 토큰 (기본: 서버가 말하는 것)")
+
 def _llm_options(parser) -> None:
     "The arguments that say which language model, if any."
     parser.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 모델 없이")
+    _model_options(parser)
     parser.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산")
     parser.add_argument("--max-usd", type=float, metavar="달러", help="돈의 예산")
     parser.add_argument("--batch-out", metavar="파일", help="모델을 부르지 않고 물음을 OpenAI 배치 꼴의 JSONL로 적음")
@@ -77,7 +118,7 @@ def _llm_options(parser) -> None:
 
 # %% ../../nbs/cli/02_measure.ipynb #8a50865c
 def _evaluate_command(args) -> int:
-    "`rag-quality evaluate`; 1 where a step raised for some of the queries."
+    "`rag-quality evaluate`; 1 where a step raised for some of the queries, or the model that was asked gave nothing to any."
     from rag_quality.experiment import ablation_systems
     from rag_quality.experiment import measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
@@ -88,10 +129,11 @@ def _evaluate_command(args) -> int:
     encoder, collection, llm = _encoder_of(args), _collection_of(args), _llm_of(args)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
-    build, more = (ablation_systems, {}) if args.ablate else (pipeline, {"llm": llm})
+    build = ablation_systems if args.ablate else pipeline
+    _expansion_forecast(llm, measurable(collection, split)[0].judged)
     found = run_experiment(
         collection,
-        build(collection, encoder=encoder, weights=args.weights, device=args.device, index=args.index, **more),
+        build(collection, encoder=encoder, weights=args.weights, device=args.device, index=args.index, llm=llm),
         measures=args.measures, by=args.by, split=split)
     print(text_table(found))
     if args.json:
@@ -100,7 +142,8 @@ def _evaluate_command(args) -> int:
     if args.out:
         print(f"남긴 곳: {save_experiment(found, args.out)}")
     _tell_batch(llm)
-    return 1 if found.failures else 0
+    idle = any(n and not k for k, n in map(found.model_use, found.asked)) and not hasattr(llm, "unmatched")
+    return 1 if found.failures or idle else 0
 
 # %% ../../nbs/cli/02_measure.ipynb #e8e31871
 def _search_command(args) -> None:
@@ -127,6 +170,8 @@ def _search_command(args) -> None:
     if not found.hits:
         print("찾은 조문이 없습니다.")
     else:
+        if found.model is not None:
+            print(f"LLM: {found.model.method or '쓰지 않음: ' + found.model.why}")
         print("(괄호 안의 점수는 이 질문 안에서만 견줄 수 있습니다)")
     for i, (p, score) in enumerate(found.hits, 1):
         text = " ".join(p.text.split())

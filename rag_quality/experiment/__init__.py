@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['BEFORE', 'BASE', 'FULL', 'pipeline', 'Row', 'Versus', 'Experiment', 'measurable', 'run_experiment',
-           'ablation_systems', 'ablate', 'SearchResult', 'State', 'Step', 'System', 'TraceEntry', 'bm25_step',
-           'campus_step', 'colloquial_step', 'expansion_step', 'hybrid_step', 'morphology_step', 'neighbour_step',
-           'typing_step']
+           'ablation_systems', 'ablate', 'ModelUse', 'SearchResult', 'State', 'Step', 'System', 'TraceEntry',
+           'bm25_step', 'campus_step', 'colloquial_step', 'expansion_step', 'hybrid_step', 'morphology_step',
+           'neighbour_step', 'typing_step']
 
 # %% ../../nbs/30_experiment.ipynb #b0344a4a
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -26,17 +27,22 @@ from ..morphology import MorphologicalExpander
 from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import expansion_texts
 from ..retrieval import BM25Index, VectorStore
-from .steps import (SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
+from .steps import (ModelUse, SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
     colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step, typing_step)
 from ..core.wall import Failure
 from ..weights import parse_weights
 
 _all_ = [
-    "SearchResult", "State", "Step", "System", "TraceEntry", "bm25_step", "campus_step", "colloquial_step",
+    "ModelUse", "SearchResult", "State", "Step", "System", "TraceEntry", "bm25_step", "campus_step", "colloquial_step",
     "expansion_step", "hybrid_step", "morphology_step", "neighbour_step", "typing_step"]
 
 # %% ../../nbs/30_experiment.ipynb #bb81df8a
 BEFORE = "before"                          # whitespace BM25 over the raw query
+
+def _llm_step(words:BM25Index, vectors:VectorStore, passages, llm, otherwise:Step) -> Step:
+    "What a language model writes for a colloquial query searched beside `otherwise`; a query is asked once."
+    texts = lru_cache(maxsize=4096)(lambda q: expansion_texts(q, llm))
+    return expansion_step(ExpansionFusion(words, vectors, passages), texts, otherwise)
 
 def pipeline(
     collection:Collection,  # the passages to search
@@ -75,22 +81,7 @@ def pipeline(
         ("+ regulation", [typed, rewrite, near, full := campus_step(knowing, RegulationEvidence(knowing, passages))], None),
     ]
     if llm is not None:
-        rows.append(
-            (
-                "+ LLM",
-                [
-                    typed,
-                    rewrite,
-                    near,
-                    expansion_step(
-                        ExpansionFusion(morphemes, hybrid.vector, passages),
-                        lru_cache(maxsize=4096)(lambda q: expansion_texts(q, llm)),
-                        full,
-                    ),
-                ],
-                None,
-            )
-        )
+        rows.append(("+ LLM", [typed, rewrite, near, _llm_step(morphemes, hybrid.vector, passages, llm, full)], None))
     return [System(name, steps, by_id, base) for name, steps, base in rows]
 
 # %% ../../nbs/30_experiment.ipynb #a9576fe9
@@ -118,6 +109,17 @@ class _Failed:
         noted = self.failures.get(system, {})
         return {q: noted[q] for q in self.slices[slice] if q in noted}
 
+    def model_use(self, system:str, slice:str="all") -> tuple[int, int]|None:
+        "(queries whose search used the model's words, queries for which it was asked) of a slice; None: it asks no model."
+        if system not in self.asked:
+            return None
+        told = [u for q, u in self.asked[system].items() if q in set(self.slices[slice])]
+        return sum(bool(u.method) for u in told), len(told)
+
+    def why_unused(self, system:str) -> list[tuple[str, int]]:
+        "Why the words of a system's model were not used, and for how many queries, the most frequent first."
+        return Counter(u.why for u in self.asked.get(system, {}).values() if not u.method).most_common()
+
     def n_failed(self, system:str, slice:str="all") -> int:
         "In how many queries of a slice a step of a system raised; they are scored by what was found without it."
         return len(self.failed(system, slice))
@@ -136,6 +138,8 @@ class Experiment(_Failed):
     adds_to: dict[str, str] = field(default_factory=dict, repr=False)   # system -> the one it adds a step to
     # system -> query id -> steps that raised
     failures: dict[str, dict[str, tuple[Failure, ...]]] = field(default_factory=dict, repr=False)
+    # system that asks a language model -> query id -> what became of it
+    asked: dict[str, dict[str, ModelUse]] = field(default_factory=dict, repr=False)
 
     def row(self, system:str, slice:str="all") -> Row:
         "The row of a `system` on a `slice`. Raises `ConfigError` where there is none."
@@ -173,15 +177,23 @@ class Experiment(_Failed):
                     "n_scored": i.n_scored,
                     "n_failed": self.n_failed(r.system, r.slice),
                     "n": len(self.slices[r.slice]),
+                    **({"llm_used": use[0], "llm_asked": use[1]} if (use := self.model_use(r.system, r.slice)) else {}),
                 }
                 for r in self.rows
                 for m, i in r.intervals.items()
             ]
         )
 
+    def _told(self, r:Row) -> dict:
+        "How far a row is the language model's, for JSON."
+        use = self.model_use(r.system, r.slice)
+        return {} if use is None else {"llm": {
+            "used": use[0], "asked": use[1], "why_unused": dict(self.why_unused(r.system)),
+            "reason": None if use[0] else "모델의 글로 찾은 질의가 없어 이 이름의 점수가 없습니다"}}
+
     def to_dict(self) -> dict:
         "Plain values for JSON: every mean with interval, coverage and the per-query scores behind it."
-        rows = [{"name": r.system, "slice": r.slice, "n_failed": self.n_failed(r.system, r.slice), "measures": {m: {
+        rows = [{"name": r.system, "slice": r.slice, "n_failed": self.n_failed(r.system, r.slice), **self._told(r), "measures": {m: {
                      "mean": i.mean, "low": i.low, "high": i.high, "n_scored": i.n_scored, "n_units": i.n_units,
                      "per_query": r.scores.per_query[m]} for m, i in r.intervals.items()}} for r in self.rows]
         compared = [
@@ -247,6 +259,13 @@ def _comparisons(parts, order, adds_to, slices, measures, seed) -> list[Versus]:
         a in pairs for m in measures]
     return [replace(v, result=replace(v.result, p_holm=p)) for v, p in zip(found, holm([v.result.p for v in found]))]
 
+def _unnamed(scores:Scores, asked:dict[str, ModelUse]|None) -> Scores:
+    "The scores of a slice; none where they would stand under the name of a model that gave nothing to it."
+    ids = next(iter(scores.per_query.values()), {})
+    if asked is None or any(u.method for q, u in asked.items() if q in ids):
+        return scores
+    return Scores({m: dict.fromkeys(v) for m, v in scores.per_query.items()}, scores.units)
+
 def run_experiment(
     collection:Collection,  # what is asked, and what is judged right
     systems:Sequence[System],  # from the first to the last: each is compared with the one it adds to, the row before and the first
@@ -266,16 +285,17 @@ def run_experiment(
         raise ConfigError(f"체계의 이름이 없거나 겹칩니다: {order}")
     adds_to = {s.name: s.adds_to if s.adds_to in order else order[i] for i, s in enumerate(systems[1:])}
     depth = max(100, *(m.params.get("cutoff", 1000) for m in parsed))
-    done = {s.name: s.run_noting(part.judged, depth) for s in systems}
-    runs, failures = {name: run for name, (run, _) in done.items()}, {
-        name: noted for name, (_, noted) in done.items() if noted}
+    done = {s.name: s.run_telling(part.judged, depth) for s in systems}
+    runs, failures = {name: run for name, (run, _, _) in done.items()}, {
+        name: noted for name, (_, noted, _) in done.items() if noted}
+    asked = {s.name: done[s.name][2] for s in systems if s.asks_model}
     qrels = {q.query_id: part.qrels.get(q.query_id, {}) for q in part.queries}
     scored = {name: evaluate(qrels, run, names, units=_units_of(part.queries)) for name, run in runs.items()}
-    parts = {(name, key): scored[name].subset(ids) for key, ids in slices.items() for name in scored}
+    parts = {(name, key): _unnamed(scored[name].subset(ids), asked.get(name)) for key, ids in slices.items() for name in scored}
     rows = [Row(name, key, s, {m: interval(s, m, seed=seed) for m in names}) for (name, key), s in parts.items()]
     return Experiment(
         collection, split or "all", names, slices, rows, _comparisons(parts, order, adds_to, slices, names, seed), runs,
-        adds_to, failures)
+        adds_to, failures, asked)
 
 # %% ../../nbs/30_experiment.ipynb #0b7da6d9
 from ..knowledge import SHARES
@@ -284,10 +304,10 @@ from ..knowledge import SHARES
 BASE, FULL = "BM25", "기본 구성"
 
 def ablation_systems(
-    collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat"
+    collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat", llm=None
 ) -> list[System]:
-    """The base, the default pipeline, it less one step each, and the base with one step each; `collection`,
-    `encoder`, `weights`, `device`, `index` as in `pipeline`."""
+    """The base, the default pipeline, it less one step each, and the base with one step each (with `llm`, the default
+    pipeline with it, too); `collection`, `encoder`, `weights`, `device`, `index`, `llm` as in `pipeline`."""
     passages, by_id = collection.passages, {p.doc_id: p for p in collection.passages}
     words = BM25Index(passages)
     coverage = lru_cache(maxsize=4096)(words.coverage)
@@ -315,7 +335,9 @@ def ablation_systems(
         ("- 낱말의 옮김", [rewrite, near, campus((a, b, c, 0.))]), ("- 규정", [rewrite, near, campus(evidence=False)]),
         ("+ 고쳐 쓰기", [rewrite, kiwi]), ("+ 이웃", [near, kiwi]), ("+ KiwiEncoder", [hybrid_step(hybrid)]),
         ("+ 아는 것", [campus(under=alone, evidence=False)])]
-    return [System(name, steps, by_id, FULL if name[0] == "-" else BASE) for name, steps in rows]
+    if llm is not None:
+        rows.append(("+ LLM", [rewrite, near, _llm_step(words, hybrid.vector, passages, llm, campus())]))
+    return [System(name, steps, by_id, FULL if name[0] == "-" or name == "+ LLM" else BASE) for name, steps in rows]
 
 def ablate(
     collection:Collection, *, split:str|None=None, by:str|None="register", measures="nDCG@10 R@10", seed:int=0,

@@ -384,6 +384,11 @@ def _markdown_of(card:Scorecard) -> str:
 Scorecard._repr_markdown_, Scorecard.text = _markdown_of, _text_of
 
 # %% ../../nbs/judge/05_scorecard.ipynb #f63dd970
+def _llm_share(card:Scorecard) -> tuple[int, int]:
+    "(values that the language model gave, values that were wanted of it)."
+    asked = [s for r in card.rows for m, s in r.scores.items() if m in LLM_METRICS]
+    return sum(s.value is not None for s in asked), len(asked)
+
 def _report_of(card:Scorecard) -> dict:
     "Everything as plain values, with the versions and without a date."
     mean = lambda m: {"mean": m.value, "n_scored": m.n_scored, "n": m.n, "coverage": m.coverage}
@@ -422,6 +427,7 @@ def _report_of(card:Scorecard) -> dict:
         "n": len(card),
         "n_failed": card.n_failed,
         "outcomes": card.outcomes,
+        "llm": dict(zip(("used", "asked"), _llm_share(card))),
         "bad": list(card.bad),
         "stopped": card.stopped,
         "metrics": by,
@@ -483,6 +489,8 @@ def _by_llm(rows, metrics, llm, make, options) -> tuple[MetricRun, RagasScorer|N
         why, n_unasked=len(rows) * len(metrics))
     if llm is None:
         return none("LLM이 없습니다. llm=(명령에서는 --llm)으로 모델을 주세요. 예: ollama_chat/qwen3:8b"), None
+    if error := getattr(llm, "absent", lambda: None)():
+        return none(f"{type(error).__name__}: {error}"), None
     try:
         _ragas_ready()
         scorer = make()
@@ -528,8 +536,8 @@ def score_rows(
     rules:Callable[..., Judgment]|None=judge_rules.judge_by_rules,     # None: no verdicts of rules
     evaluator=None,                                    # what `judge_by_rules` takes
     checker:Callable|None=None,                        # (answer, contexts) -> a result with score and is_acceptable
-    concurrency:int=8,                                 # LLM metrics under way at a time
-    row_time_limit_s:float=120,                        # seconds for the LLM metrics of one row
+    concurrency:int|None=None,                         # LLM metrics under way at a time; None: as many as the service asks
+    row_time_limit_s:float|None=None,                  # seconds for the LLM metrics of one row; None: each question has its own
     time_limit_s:float|None=None,                      # seconds for the whole
     agreement:Mapping[str, object]|None=None,          # method -> its record of agreement with people
     on_score:Callable[[str, MetricScore], None]|None=None,     # called with the row's id and each score as it comes
@@ -547,7 +555,8 @@ def score_rows(
     offline = [_offline([m for m in chosen if m not in LLM_METRICS], r) for r in found]
     tell = (lambda i, s: on_score(found[i].row_id, s)) if on_score else None
     options = dict(
-        concurrency=concurrency, row_time_limit_s=row_time_limit_s, on_score=tell,
+        concurrency=concurrency or getattr(service, "max_concurrency", 8),
+        row_time_limit_s=float("inf") if row_time_limit_s is None else row_time_limit_s, on_score=tell,
         time_limit_s=None if time_limit_s is None else max(.01, over - time.monotonic()))
     before = getattr(service, "spent", None)
     run, scorer = _by_llm(
@@ -590,11 +599,11 @@ def judge_command(
     llm:"str|LLMService|None"=None,                # a model, or a service of your own
     metrics:"str|Iterable[str]|None"=None,         # None: see `resolve_metrics`
     json_path:str|os.PathLike|None=None,           # where the scorecard is written as JSON
-    time_limit_s:float|None=600,                   # seconds for the whole; what was not asked by then is told
+    time_limit_s:float|None=None,                  # seconds for the whole; what was not asked by then is told
     **options,                                     # the other arguments of `score_rows`
 ) -> int:
-    """Print the scorecard of a file of answers; 0 where it could be made (whatever became of the LLM), 1 where lines of
-    the file could not be read, 2 where the arguments or the file are at fault."""
+    """Print the scorecard of a file of answers; 0 where it could be made, 1 where lines of the file could not be read
+    or the model gave no value at all, 2 where the arguments or the file are at fault."""
     try:
         _writable(json_path)
         card = score_rows(os.fspath(answers_path), llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
@@ -604,4 +613,7 @@ def judge_command(
     except RagQualityError as e:
         print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr)
         return 2
-    return 1 if card.bad else 0
+    used, asked = _llm_share(card)
+    if llm is not None and asked:
+        print(f"LLM이 매긴 값: {asked}개 가운데 {used}개" + ("" if used else ". 그래서 모델의 이름으로 된 점수는 없습니다."))
+    return 1 if card.bad or llm is not None and asked and not used else 0

@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['JSONReply', 'ask_json_with', 'LLMService', 'messages_of', 'generate', 'ask', 'ask_json', 'agenerate', 'aask_json',
            'ask_many', 'coverage', 'estimate', 'Budget', 'Reply', 'Spent', 'Estimate', 'LLMError', 'LLMUnavailable',
-           'LLMTimeout', 'LLMRateLimited', 'LLMAuthError', 'LLMRejected', 'LLMBadReply', 'LLMSchemaError',
-           'BudgetExceeded', 'ReplayMiss', 'DryRun', 'parse_json_reply', 'replay_row', 'Replay']
+           'LLMTimeout', 'LLMRateLimited', 'LLMAuthError', 'LLMRejected', 'LLMBadReply', 'LLMCutReply', 'LLMTooLong',
+           'LLMSchemaError', 'BudgetExceeded', 'ReplayMiss', 'DryRun', 'parse_json_reply', 'replay_row', 'Replay',
+           'Fitted', 'Journey', 'Speed', 'fitted']
 
 # %% ../../nbs/06_llm.ipynb #1e965e61
-import asyncio, json, os, queue
+import asyncio, json, os, queue, time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
@@ -18,15 +19,16 @@ from ..core import ConfigError, log, nfc
 from .call import Breaker, Budget, Estimate, Spent, estimate_tokens, price_of, litellm_ready
 from .cache import Replay, ReplyCache, replay_row, _request_key
 from .call import Caller, Allowance, Reply, _background_loop, on_loop
-from rag_quality.llm.errors import (BudgetExceeded, DryRun, LLMAuthError, LLMBadReply, LLMError, LLMRateLimited,
-    LLMRejected, LLMSchemaError, LLMTimeout, LLMUnavailable, ReplayMiss, _base_url_of, _legal_base_url, _provider_of,
-    _typed_error)
+from .errors import (BudgetExceeded, DryRun, LLMAuthError, LLMBadReply, LLMCutReply, LLMError,
+    LLMRateLimited, LLMRejected, LLMSchemaError, LLMTimeout, LLMTooLong, LLMUnavailable, ReplayMiss, _base_url_of,
+    _legal_base_url, _provider_of, _typed_error)
 from .schema import _check_schema, _legal_schema, parse_json_reply, _parse_label
+from .server import Fitted, Journey, Speed, fitted, is_local, unreachable, window_of
 
 _all_ = [
     "Budget", "Reply", "Spent", "Estimate", "LLMError", "LLMUnavailable", "LLMTimeout", "LLMRateLimited",
-    "LLMAuthError", "LLMRejected", "LLMBadReply", "LLMSchemaError", "BudgetExceeded", "ReplayMiss", "DryRun",
-    "parse_json_reply", "replay_row", "Replay"]
+    "LLMAuthError", "LLMRejected", "LLMBadReply", "LLMCutReply", "LLMTooLong", "LLMSchemaError", "BudgetExceeded", "ReplayMiss",
+    "DryRun", "parse_json_reply", "replay_row", "Replay", "Fitted", "Journey", "Speed", "fitted"]
 
 # %% ../../nbs/06_llm.ipynb #35a47443
 class JSONReply(dict):
@@ -44,6 +46,11 @@ def _format_for(model, schema):
         return {"type": "json_schema", "json_schema": {"name": "reply", "schema": schema}}
     return {"type": "json_object"} if prefix == "gemini" else None
 
+def _cut_reply(model, reply):
+    return LLMCutReply(
+        f"{model}: {LLMCutReply.why}: {len(reply.text):,}자에서 끊겨 쓰지 않습니다. 고치기: max_tokens(명령에서는 --llm-max-tokens)를 늘리세요",
+        model=model, reply=reply.text[:400])
+
 def _made(value, reply, how="json"):
     made = JSONReply(value)
     made.reply, made.how = reply, how
@@ -57,7 +64,9 @@ async def ask_json_with(caller, messages, schema, labels, q, temperature=0.0, ma
     for how in ("json", "reasked"):
         got = await caller.ask(asked, q, temperature, max_tokens, form)
         if not isinstance(got, Reply):
-            return got if how == "json" or not isinstance(got, LLMBadReply) else why
+            return got if how == "json" or not isinstance(got, (LLMBadReply, LLMTooLong)) else why
+        if got.finish == "length":
+            return _cut_reply(caller.model, got)
         try:
             return _made(parse_json_reply(got.text, schema), got, how)
         except LLMSchemaError as e:
@@ -87,8 +96,8 @@ class LLMService:
     def __init__(
         self, model:str|None=None, *,            # litellm's "provider/model"; None: $RAG_QUALITY_LLM
         base_url:str|None=None,                  # its server; None: the provider's usual place
-        timeout_s:float=30,                      # seconds for a question, its retries included
-        max_concurrency:int=8,                   # questions under way at a time
+        timeout_s:float|None=None,               # seconds for a question, its retries included; None: as quick as it is
+        max_concurrency:int|None=None,           # questions under way at a time; None: 8, on one's own machine 2
         max_retries:int=2,                       # attempts after the first
         budget:Budget|None=None,                 # None: no limit
         cache:bool|str=True,                     # keep replies on disk; a text: apart, under that name
@@ -96,7 +105,9 @@ class LLMService:
         record:str|os.PathLike|None=None,        # a file to which replies are appended, for a replay
         dry_run:bool=False,                      # make no call: what is not kept is a `DryRun`
         price:tuple[float, float]|None=None,     # dollars for a million tokens (in, out), where you know better
-        give_up_after:int=5                      # failures in a row after which nothing is called for a while
+        give_up_after:int=5,                     # failures in a row after which nothing is called for a while
+        max_tokens:int|None=None,                # of a reply at most; None: 2,048, or what the caller asks for
+        context:int|None=None                    # tokens that the model reads and writes at once; None: as its server tells
     ):
         """Raises `ConfigError` where there is no model or an argument is not legal, `DataError` for a broken replay
         file."""
@@ -115,8 +126,12 @@ class LLMService:
             ("max_concurrency", max_concurrency, 1),
             ("max_retries", max_retries, 0),
             ("give_up_after", give_up_after, 1),
+            ("max_tokens", max_tokens, 1),
+            ("context", context, 256),
         ):
             kind = Real if name == "timeout_s" else Integral
+            if value is None and name not in ("max_retries", "give_up_after"):
+                continue
             if isinstance(value, bool) or not isinstance(value, kind) or not value >= least:
                 raise ConfigError(f"{name}={value!r}: {least} 이상의 {'수' if kind is Real else '정수'}여야 합니다.")
         if budget is not None and not isinstance(budget, Budget):
@@ -132,21 +147,57 @@ class LLMService:
                 f"{model}의 값을 몰라 usd 한도를 지킬 수 없습니다. price=(입력, 출력)을 100만 토큰의 달러로 주거나"
                 " Budget(calls=, tokens=)를 쓰세요."
             )
-        self.model, self.timeout_s, self.max_concurrency, self.max_retries = (
-            model,
-            timeout_s,
-            max_concurrency,
-            max_retries,
-        )
+        here = is_local(model, base_url)
+        self.model, self.max_retries, self.max_tokens, self._fixed_s = model, max_retries, max_tokens, timeout_s
+        self.max_concurrency = max_concurrency or (2 if here else 8)
+        self._patience_s = 120. if here else 30.     # until its speed is known
         self.dry_run, self.give_up_after, self.budget = dry_run, give_up_after, budget or Budget()
         self._cache, self._namespace = (ReplyCache() if cache else None), cache if isinstance(cache, str) else ""
         self._caller = Caller(model, base_url=base_url, budget=self.budget, price=price)
         self._breaker, self._slots = Breaker(give_up_after, cooldown_s=30), (None, None)
+        self._caller.num_ctx = self._caller.window = context
+        self._base_url, self._known, self._absent, self._absent_until = base_url, context is not None, None, 0.
+        self.journey, self.speed = None, self._caller.speed
+        # another server under the same name is another model
+        place = base_url or ("" if replay else _base_url_of(_provider_of(model)[0]))
+        self._name = model if place in ("", _provider_of(model)[1].base_url) else f"{model} @ {place.rstrip('/')}"
 
     @property
     def method(self) -> str:
         "What results made with it carry: 'llm:<model>'."
         return f"llm:{self.model}"
+
+    @property
+    def timeout_s(self) -> float:
+        "Seconds that a question of ordinary length has now."
+        return self._limit_s(1000, self.max_tokens or 512)
+
+    def _limit_s(self, tokens_in:int, tokens_out:int) -> float:
+        return self._fixed_s or max(self._patience_s, min(1800., self.speed.limit_s(tokens_in, tokens_out) or 0.))
+
+    def absent(self) -> LLMUnavailable|None:
+        "Why the server cannot be reached, found out in two seconds and remembered for a minute; None where it can."
+        if self.replay or self.dry_run or self._absent is False:
+            return None
+        if self._absent is None or time.monotonic() >= self._absent_until:
+            self._absent, self._absent_until = unreachable(self.model, self._base_url) or False, time.monotonic() + 60
+        return self._absent or None
+
+    @property
+    def window(self) -> int|None:
+        "Tokens that the model reads and writes at once: `context`, or what its server or litellm's table tells; None: unknown."
+        if not self._known and not self.replay and not self.dry_run:
+            self._known, self._caller.window = True, None if self.absent() else window_of(self.model, self._base_url)
+        return self._caller.window
+
+    def room(self, system:str="", schema:Mapping|None=None, max_tokens:int|None=None, around:str="") -> int|None:
+        """Tokens that the material of a question may have beside its `system` turn, its `schema`, a reply of `max_tokens`
+        and the words `around` the material; None where the window is not known."""
+        if self.window is None:
+            return None
+        fixed = sum(map(estimate_tokens, (system, around, json.dumps(schema, ensure_ascii=False) if schema else ""))) + 120
+        reply = min(self.max_tokens or max_tokens or 1024, self.window // 3)
+        return max(0, int((self.window - reply) / self.speed.ratio) - fixed)
 
     @property
     def spent(self) -> Spent:
@@ -224,18 +275,30 @@ async def _answer(self, messages, schema, labels, temperature, max_tokens, sampl
         return got
     if self._cache and (entry := self._cache.get(key)) and (got := _from_entry(entry, schema)) is not None:
         return got
+    if self._absent and time.monotonic() < self._absent_until:
+        raise type(self._absent)(str(self._absent), model=self.model, retryable=True)
     if self.dry_run:
         raise DryRun(f"예행이라 부르지 않았습니다. {self._estimate([messages], schema, max_tokens)}", model=self.model)
     async with self._slot():
         if error := breaker.check():
             raise error
-        q = Allowance(self.timeout_s, 1 + self.max_retries)
+        most = max_tokens or self.max_tokens or 2048
+        if self.max_tokens:
+            most = min(most, self.max_tokens)
+        asked = sum(estimate_tokens(m["content"]) for m in messages)
+        q = Allowance(self._limit_s(asked, most), 1 + self.max_retries)
         got = await (
-            self._caller.ask(messages, q, temperature, max_tokens)
+            self._caller.ask(messages, q, temperature, most)
             if schema is None
-            else ask_json_with(self._caller, messages, schema, labels, q, temperature, max_tokens)
+            else ask_json_with(self._caller, messages, schema, labels, q, temperature, most)
         )
-        breaker.note(got if isinstance(got, LLMError) else None)
+        breaker.note(got if isinstance(got, LLMError) else None, slow=bool(self.speed.n))
+    if isinstance(got, LLMTimeout):
+        self._patience_s = min(600., 2 * self._patience_s)     # slow is not down
+    if isinstance(got, LLMUnavailable) and got.status is None:
+        self._absent = None                                    # to be looked for again
+    if self.journey:
+        self.journey.step()
     if isinstance(got, LLMError):
         raise got
     reply = got.reply if schema else got
@@ -292,7 +355,7 @@ async def _one(
     messages, options = messages_of(prompt, system), dict(
         schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
     labels = _labels(labels)
-    key = _request_key(self.model, messages, namespace=self._namespace, **options)
+    key = _request_key(self._name, messages, namespace=self._namespace, **options)
     try:
         return await self._answer(messages, labels=labels, breaker=breaker or self._breaker, key=key, **options)
     except (LLMError, ConfigError):
@@ -349,8 +412,9 @@ async def aask_json(self, prompt_text:str|list, schema:Mapping, temperature:floa
     )
 
 def _warm(self):
-    if not self.replay and not self.dry_run:
+    if not self.replay and not self.dry_run and not self.absent():
         litellm_ready()   # seconds of importing, before any clock runs
+        self.window       # asked of the server, once
 
 for f in (_one, generate, ask, ask_json, agenerate, aask_json, _warm):
     setattr(LLMService, f.__name__, f)
@@ -424,7 +488,7 @@ def estimate(
     would cost, without a call."""
     options = dict(schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
     asked = [messages_of(p, system) for p in prompts]
-    keys = [_request_key(self.model, m, namespace=self._namespace, **options) for m in asked]
+    keys = [_request_key(self._name, m, namespace=self._namespace, **options) for m in asked]
     known = [bool(self.replay) or bool(self._cache and self._cache.get(k)) for k in keys]
     todo = {k or n: m for n, (k, m, old) in enumerate(zip(keys, asked, known)) if not old}
     return self._estimate(list(todo.values()), schema, max_tokens, len(asked), sum(known))

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['Provider', 'mask_secrets', 'TypedLLMError', 'LLMUnavailable', 'LLMTimeout', 'LLMRateLimited', 'LLMAuthError',
-           'LLMRejected', 'LLMBadReply', 'LLMSchemaError', 'BudgetExceeded', 'ReplayMiss', 'DryRun']
+           'LLMRejected', 'LLMBadReply', 'LLMCutReply', 'LLMTooLong', 'LLMSchemaError', 'BudgetExceeded', 'ReplayMiss',
+           'DryRun']
 
 # %% ../../nbs/llm/04_errors.ipynb #09ce0271
 import os, re
@@ -186,6 +187,12 @@ class LLMRejected(TypedLLMError):
 class LLMBadReply(TypedLLMError):
     "The server answered, but not with a usable reply: HTML, a broken body, an empty text."
     why = "쓸 수 있는 답이 아닙니다"
+class LLMCutReply(LLMBadReply):
+    "The reply was cut by its length limit (finish_reason=length): what came is not the whole."
+    why = "답이 길이 한도에서 잘렸습니다 (finish_reason=length)"
+class LLMTooLong(LLMRejected):
+    "The question does not fit the model's window."
+    why = "물음이 모델의 창보다 깁니다"
 class LLMSchemaError(LLMBadReply):
     "The reply does not fit the schema, even after repair and a second question."
     why = "답이 스키마에 맞지 않습니다"
@@ -205,6 +212,9 @@ _BODY = re.compile(
     r" json|unterminated string|extra data",
     re.I,
 )
+_WINDOW = re.compile(
+    r"(?:context|prompt|input).{0,40}(?:length|window|size|too long).{0,60}(?:exceed|maximum|limit|larger|longer)|exceed\w*.{0,40}context"
+    r"|maximum context length|too many tokens", re.I)
 _LINK = re.compile(
     r"connection error|connection refused|cannot connect|connect call failed|peer closed|connection reset|payload is"
     r" not completed|server disconnected"
@@ -266,10 +276,11 @@ def _kind(exc, text):
         return LLMBadReply, True
     if status == 404:
         return LLMUnavailable, False
+    if status in (None, 400, 413, 422, 500) and (top == "ContextWindowExceededError" or _WINDOW.search(text)):
+        return LLMTooLong, False
     if status is not None and 400 <= status < 500:
         return LLMRejected, False
     if top in (
-        "ContextWindowExceededError",
         "ContentPolicyViolationError",
         "BadRequestError",
         "UnsupportedParamsError",
@@ -282,6 +293,16 @@ def _kind(exc, text):
         True) if status is None or status >= 500 and top != "APIConnectionError" else (LLMBadReply, True)
 
 # %% ../../nbs/llm/04_errors.ipynb #b3c36ed5
+def _fix_for(model:str, base_url:str|None=None) -> str:
+    "What to do where the server of a model is not there: its address, where it was moved, else what starts it."
+    prefix, p = _provider_of(model)
+    moved = next((e for e in p.base_envs if os.environ.get(e, "").strip()), "")
+    if base_url and base_url.rstrip("/") != p.base_url:
+        return "그 주소의 서버를 켜거나 base_url을 고치세요"
+    if moved and _base_url_of(prefix) != p.base_url:
+        return f"그 주소의 서버를 켜거나 환경 변수 {moved}를 고치세요"
+    return p.fix if p.local else "네트워크와 주소를 확인하세요"
+
 def _typed_error(exc:BaseException, model:str="", base_url:str="") -> LLMError:
     "A foreign exception as one of our errors: what happened, the provider's words (masked, shortened), and what to do."
     if ours := next((e for e in _chain(exc) if isinstance(e, LLMError)), None):
@@ -302,13 +323,14 @@ def _typed_error(exc:BaseException, model:str="", base_url:str="") -> LLMError:
         if status == 404:
             why, fix = "모델이 없습니다 (404)", f"ollama pull {model.split('/', 1)[-1]}" if p is _OLLAMA else "모델 이름을 확인하세요"
         elif _LINK.search(raw):
-            why, fix = f"{where or '서버'}에 연결하지 못했습니다", p.fix if p.local else "네트워크와 주소를 확인하세요"
+            why, fix = f"{where or '서버'}에 연결하지 못했습니다", _fix_for(model, base_url)
         else:
             why, fix = f"서버가 오류를 냈습니다 ({status})" if status else f"{type(exc).__name__}로 실패했습니다", "잠시 뒤 다시 해 보세요"
     elif kind is LLMAuthError:
         fix = ("" if p.local else p.fix) or f"{prefix.upper()}_API_KEY를 확인하세요"
     else:
-        fix = {LLMTimeout: "timeout_s를 늘리거나 더 작은 모델을 쓰세요", LLMRateLimited: "max_concurrency를 줄이거나 기다리세요"}.get(kind, "")
+        fix = {LLMTimeout: "timeout_s(명령에서는 --llm-timeout)를 늘리거나 더 작은 모델을 쓰세요",
+            LLMTooLong: "서버의 창을 늘리고 --context로 알리거나 조문을 줄이세요", LLMRateLimited: "max_concurrency(명령에서는 --llm-concurrency)를 줄이거나 기다리세요"}.get(kind, "")
     message = f"{p.name}({model}): {why}" + (f" [{words}]" if words else "") + (f". 고치기: {fix}" if fix else "")
     return kind(message, model=model, status=status, retryable=retryable, retry_after=_retry_after(exc, raw))
 

@@ -38,6 +38,18 @@ def _failure_notes(experiment:Experiment) -> list[str]:
     ]
 
 # %% ../../nbs/40_report.ipynb #cc37a781
+def _model_notes(experiment:Experiment) -> list[str]:
+    "How far each figure is a language model's, a line a system; [] where none was asked."
+    e, out = experiment, []
+    for name in e.asked:
+        k, n = e.model_use(name)
+        why = "; ".join(f"{w[:160]} ({c})" for w, c in e.why_unused(name)[:3])
+        out.append(
+            f"{name}: 모델의 글을 질의 {n}개 가운데 {k}개에서 썼습니다."
+            + ("" if k else " 그래서 이 이름의 점수는 없습니다(–)." if n else " 넓힐 구어 질의가 없어 점수가 없습니다(–).")
+            + (f" 쓰지 않은 까닭: {why}" if why else ""))
+    return out
+
 def _cell(i:Interval) -> str:
     return f"{number(i.mean)} [{number(i.low)}, {number(i.high)}]" if i.n_scored else "–"
 
@@ -46,6 +58,15 @@ def _change(c:Comparison|None) -> str:
         return ""
     p = "p<0.001" if c.p_holm < 0.001 else f"p={c.p_holm:.3f}"
     return f"{signed(c.difference)} ({p}){'*' if c.significant else ''}"
+
+def _default_of(e:Experiment, names:list[str]) -> str:
+    """The default pipeline of a ladder: its last row; where that asks a language model, it only if this collection's own
+    judgments put it above the row that it adds to."""
+    last = names[-1]
+    if last not in e.asked:
+        return last
+    with_model, without = (e.row(n).intervals[e.measures[0]].mean for n in (last, e.adds_to[last]))
+    return last if with_model is not None and without is not None and with_model > without else e.adds_to[last]
 
 def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
     "Header and rows of one `slice` of an `experiment`, as text."
@@ -62,20 +83,23 @@ def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
             f"{names[0]} 대비 {main}",
             "MDE",
             *(["n_failed"] if any(bad) else []),
+            *(["LLM 씀/물음"] if e.asked else []),
         ]
     ]
+    default = _default_of(e, names) if ladder else None
     for i, name in enumerate(names):
         back = e.versus(e.adds_to[name], name, main, slice) if i else None
         first = e.versus(names[0], name, main, slice) if i else None
         used = name in e.adds_to.values()
         out.append(
             [
-                name + ("" if not ladder or used else " (기본)" if i == len(names) - 1 else " (뺌)"),
+                name + (" (기본)" if name == default else "" if not ladder or used else " (뺌)"),
                 *(_cell(e.row(name, slice).intervals[m]) for m in e.measures),
                 _change(back),
                 _change(first),
                 number(first.mde) if first and first.n else "",
                 *told[i],
+                *([f"{use[0]}/{use[1]}" if (use := e.model_use(name, slice)) else ""] if e.asked else []),
             ]
         )
     return out
@@ -96,6 +120,8 @@ def text_table(experiment:Experiment) -> str:
         rows = table_rows(e, key)
         widths = [max(_width(r[c]) for r in rows) for c in range(len(rows[0]))]
         out += ["", _coverage(e, key)] + ["  ".join(_pad(x, w) for x, w in zip(r, widths)).rstrip() for r in rows]
+    if told := _model_notes(e):
+        out += ["", *told]
     failed = _failure_notes(e)
     if failed:
         out += ["", *failed, "n_failed: 그런 질의의 수. 그 단계 없이 찾은 것으로 채점했습니다. 예외를 그대로 보려면 RAG_QUALITY_STRICT=1"]
@@ -231,7 +257,7 @@ def save_experiment(experiment:Experiment, folder:str|Path) -> Path:
         f" 자료 {e.collection.hash}"
     ]
     parts += [f"## {_coverage(e, key)}\n\n{markdown_table(e, key)}" for key in e.slices]
-    parts += ["\n".join(f"- {line}" for line in _failure_notes(e))] if e.failures else []
+    parts += ["\n".join(f"- {line}" for line in (*_model_notes(e), *_failure_notes(e)))] if e.failures or e.asked else []
     atomic_write(folder/"report.md", "\n\n".join([*parts, "![](ladder.png)"]) + "\n")
     picture = io.BytesIO()
     with warnings.catch_warnings():
