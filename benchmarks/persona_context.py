@@ -1,4 +1,4 @@
-"""Are planted breaks of context found, and good turns left alone? python benchmarks/persona_context.py [-v] [dev|test ...]"""
+"""Are planted breaks of context found, and good turns left alone? python benchmarks/persona_context.py [-v] [dev|test|others ...]"""
 import json, sys, time
 from collections import Counter
 from pathlib import Path
@@ -37,4 +37,4 @@ def main(splits, verbose):
         print(f"  good flagged   {share(sum(flagged.values()), good)} (wanted: at most .10) {dict((k, v) for k, v in flagged.items() if v)}")
         print(f"  ms of a core a dialogue  mean {1000*sum(took)/len(took):.0f}, most {1000*max(took):.0f} (wanted: under 150)")
 
-if __name__ == "__main__": kept.run(lambda: main([a for a in sys.argv[1:] if a not in ("-v", "--slice")] or ["dev", "test"], "-v" in sys.argv), split="dev, test")
+if __name__ == "__main__": kept.run(lambda: main([a for a in sys.argv[1:] if a not in ("-v", "--slice")] or ["dev", "test", "others"], "-v" in sys.argv), split="dev, test, others")
