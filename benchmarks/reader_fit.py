@@ -1,4 +1,4 @@
-"""Fit the reader: a small multilingual encoder taught to say whether a claim follows from a premise (nbs/claims/11_reader.ipynb).
+"""Fit the reader: a small multilingual encoder taught to say whether a claim follows from a premise (nbs/claims/12_reader.ipynb).
 
 usage: python benchmarks/reader_fit.py PAIRS BASE WORK [--layers 6] [--frozen 2] [--epochs 2] [--rate 1e-4] [--threads N] [--device cuda] [--pack reader/rag_quality_reader]
        PAIRS: what reader_pairs.py wrote; BASE: a transformers folder (or hub name) of multilingual-e5-small; WORK: checkpoints, taken up again

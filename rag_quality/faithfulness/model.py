@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['WRONG', 'SURE', 'THRESHOLD', 'CAPPED', 'HEDGED', 'COPIED', 'SignModel', 'ClaimVerdict', 'limits', 'check_claims',
-           'load_entailment', 'Flag', 'context_texts', 'hide_orders']
+           'joint_limits', 'load_entailment', 'Flag', 'context_texts', 'hide_orders']
 
 # %% ../../nbs/faithfulness/04_model.ipynb #718af4a9
 import json
@@ -256,8 +256,14 @@ def _judged(found, S:ReadContext, model, reader:Reader|None) -> tuple[ClaimVerdi
         return tuple(_verdict(f, score, S) for f, score in zip(found, scores))
     return tuple(_verdict_of_both(f, score, r, S) for f, score, r in zip(found, scores, said))
 
+def joint_limits(f:Checked, v:ClaimVerdict) -> tuple[float, float]:
+    "The least and the most that the claim `f` scores whatever the reader says; `v`: the rules' verdict. What a number is, the rules say."
+    low, high = limits(f)
+    return (low, min(high, v.score)) if v.verdict != "supported" and v.fault in _COUNTED else (low, high)
+
 def _verdict_of_both(f:Checked, score:float, said:ReadPair, S:ReadContext) -> ClaimVerdict:
-    v, low, high = _verdict(f, score, S), *limits(f)
+    v = _verdict(f, score, S)
+    low, high = joint_limits(f, v)
     both = round(min(max(joint_score(score, said), low), high), 4)
     if both >= THRESHOLD:
         if v.verdict == "supported":
@@ -296,7 +302,7 @@ _log = logging.getLogger(__name__)
 
 # %% ../../nbs/faithfulness/04_model.ipynb #ee84d4d9
 _TRUSTED, _SAYS = .7, {"supported": .9, "unsupported": .4, "contradicted": .1}    # conventions, not measurements
-_HARD = frozenset(("contact", "article"))
+_HARD, _COUNTED = frozenset(("contact", "article")), frozenset(("contact", "article", "number"))
 _LABELS = ("entailment", "neutral", "contradiction")
 
 def _moved(v:ClaimVerdict, verdict:str, score:float, reason:str, method:str) -> ClaimVerdict:
