@@ -148,7 +148,7 @@ class FaithfulnessValidator:
                 "llm", _join_llm, claims, self.llm, texts, prompts=self.prompts,
                 otherwise=(claims, "LLM의 판정을 잇지 못했습니다."))
             notes += [why]
-            method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
+            method += f"+llm:{self.llm.model}" if any(c.method.startswith("llm:") for c in claims) else ""
         return _result(claims, flags, pieces, threshold, [n for n in notes if n], method, have, lost, outside)
 
 # %% ../../nbs/15_faithfulness.ipynb #b10097c9
