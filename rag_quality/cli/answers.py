@@ -204,7 +204,7 @@ def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
     from rag_quality.report.answers import check_answers, html_of, text_of
-    from rag_quality.cli.measure import _check_writable, _llm_of, _tell_batch
+    from rag_quality.cli.measure import _check_writable, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError, atomic_write
     from rag_quality.faithfulness import FaithfulnessValidator
     if args.shown < 0:
@@ -214,6 +214,10 @@ def _check_command(args) -> int:
     for target, other in ((args.json, args.html), (args.html, args.json)):
         _check_writable(target, False, args.answers, other)
     llm = _llm_of(args)
+    if llm is not None:
+        from rag_quality.judge.scorecard import read_rows
+        rows = read_rows(args.answers).rows
+        _forecast(llm, len(rows), ["\n".join([r.item.answer, *r.item.contexts]) for r in rows], 600)
     found = check_answers(args.answers, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm, beyond=_beyond_of(args)))
     if args.json:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
@@ -221,7 +225,8 @@ def _check_command(args) -> int:
         atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
     print(text_of(found, shown=args.shown))         # after the files: a reader who has seen enough (head) loses none
     _tell_batch(llm)
-    return 1 if found.bad or found.n_failed or len(found) > found.abstained and not found.scored else 0
+    idle = llm is not None and not hasattr(llm, "unmatched") and found.model_claims[1] and not found.model_claims[0]
+    return 1 if found.bad or found.n_failed or idle or len(found) > found.abstained and not found.scored else 0
 
 # %% ../../nbs/cli/00_answers.ipynb #7f97f14b
 def _add(commands) -> None:

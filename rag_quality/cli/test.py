@@ -29,7 +29,7 @@ def _persona_list(given) -> list[str]|None:
 # %% ../../nbs/cli/03_test.ipynb #972610b0
 def _session_text(folder:Path) -> str:
     "The few lines that a terminal shows of a session."
-    from rag_quality.persona.report import failure_notes, kept_rate, read_session, success_rate
+    from rag_quality.persona.report import failure_notes, kept_rate, model_notes, read_session, success_rate
     d = read_session(folder)
     s = success_rate(d)
     kept, n = kept_rate(d)
@@ -44,13 +44,31 @@ def _session_text(folder:Path) -> str:
     lines += [f"의심되는 컴포넌트: {x['label']} ({x['reason']})" for x in found.get("suspects", [])[:3]] or [
         f"의심되는 컴포넌트: 없음 ({found.get('suspects_reason') or '진단하지 않음'})"
     ]
-    lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]] + failure_notes(d)
+    lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]] + model_notes(d) + failure_notes(d)
     return "\n".join(lines)
 
+def _test_forecast(args, llm, target) -> None:
+    "Say beforehand what a session will ask of the model."
+    from rag_quality.cli.measure import _forecast
+    people = len(_persona_list(args.personas) or range(10))
+    answers, own = people*(args.queries + args.turns), 0 if target else 3      # our own pipeline: two to widen, one to answer
+    _forecast(llm, people + people*(args.turns - 1) + answers*(1 + own), ["가" * 2400], 300)
+
+def _idle(folder:Path) -> bool:
+    "Has the model of a session made nothing of it?"
+    from rag_quality.persona.report import model_notes, read_session
+    return any("모델이 한 것은 없습니다" in line for line in model_notes(read_session(folder)))
+
+def _without_model(folder:Path, what:str) -> None:
+    "Say that a command measures without the model of the session."
+    from rag_quality.persona.store import SessionStore
+    if (method := str(SessionStore(folder).session.get("method") or "")).startswith("llm:"):
+        print(f"rag-quality: 이 세션은 {method}(으)로 했지만 {what}은(는) 모델 없이 잽니다.", file=sys.stderr)
+
 def _test_command(args) -> int:
-    "`rag-quality test`"
+    "`rag-quality test`; 1 where a model was asked and made nothing of the session."
     from rag_quality.persona import run_session
-    from rag_quality.cli.measure import _check_writable, _collection_of, _llm_of
+    from rag_quality.cli.measure import _check_writable, _collection_of, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError
     from rag_quality.persona.store import SessionStore, find_session
     if not args.timeout > 0 or args.concurrency < 1:
@@ -60,6 +78,7 @@ def _test_command(args) -> int:
     _check_writable(args.out, True)
     target, llm, collection = _target_of(args), _llm_of(args), _collection_of(args)
     out = find_session(args.resume, args.root) if args.resume else args.out
+    _test_forecast(args, llm, target)
     what = dict(personas=_persona_list(args.personas), queries=args.queries, turns=args.turns, seed=args.seed)
     if args.resume:
         was = SessionStore(out).session
@@ -78,8 +97,9 @@ def _test_command(args) -> int:
         )
         return 130
     print(_session_text(folder))
+    _tell_batch(llm)
     print(f"보고서: {folder/'report.md'}\n대시보드: {folder/'dashboard.html'}")
-    return 0
+    return 1 if llm is not None and not hasattr(llm, "unmatched") and _idle(folder) else 0
 
 # %% ../../nbs/cli/03_test.ipynb #ba396e46
 def _report_command(args) -> None:
@@ -118,16 +138,21 @@ def _improve_command(args) -> None:
     from rag_quality.cli.measure import _collection_of
     from rag_quality.persona.store import find_session
     folder = find_session(args.session, args.root)
+    _without_model(folder, "개선을 고르는 측정")
     print(improve_session(folder, _collection_of(args), apply=args.apply, rollback=args.rollback, seed=args.seed))
     _rewrite(folder)
 
 def _diagnose_command(args) -> None:
     "`rag-quality diagnose`"
     from rag_quality.persona import shapley_of
-    from rag_quality.cli.measure import _collection_of
+    from rag_quality.cli.measure import _collection_of, _llm_of, _tell_batch
     from rag_quality.persona.store import find_session
     folder = find_session(args.session, args.root)
-    print(shapley_of(folder, _collection_of(args), seed=args.seed))
+    llm = _llm_of(args)
+    if llm is None:
+        _without_model(folder, "컴포넌트의 기여")
+    print(shapley_of(folder, _collection_of(args), seed=args.seed, llm=llm))
+    _tell_batch(llm)
     _rewrite(folder)
 
 # %% ../../nbs/cli/03_test.ipynb #08c0d988
@@ -164,6 +189,8 @@ def _add(commands) -> None:
     for p, run in ((d, _diagnose_command), (i, _improve_command), (r, _report_command), (b, _dashboard_command)):
         p.add_argument("session", metavar="SESSION", help="세션의 이름이나 폴더")
         p.set_defaults(run=run)
+        if p is d:
+            _llm_options(d)
         if p in (d, i):
             p.add_argument("--seed", type=int, default=0, metavar="수", help="기본: %(default)s")
     for p in (t, d, i, r, b):

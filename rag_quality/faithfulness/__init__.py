@@ -161,7 +161,7 @@ class FaithfulnessValidator:
                 "llm", _join_llm, claims, self.llm, texts, prompts=self.prompts,
                 otherwise=(claims, "LLM의 판정을 잇지 못했습니다."))
             notes += [why]
-            method += "" if "못했습니다" in why else f"+llm:{self.llm.model}"
+            method += f"+llm:{self.llm.model}" if any(c.method.startswith("llm:") for c in claims) else ""
         if found.kind != "answer":
             return FaithfulnessValidationResult(
                 None, False, [], [], "", flags=flags, abstained=found.kind == "refusal", threshold=threshold, reason=found.reason,

@@ -29,6 +29,8 @@ from .features import _foreign_words, _rival_number
 from .joint import joint_score, read_claims
 from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
+from ..llm.proof import blank, grams
+from ..llm.server import estimate_tokens, fitted
 
 # %% ../../nbs/faithfulness/04_model.ipynb #53d60432
 _all_ = ["Flag", "context_texts", "hide_orders"]
@@ -401,28 +403,63 @@ def _bare(text:str) -> str:
     return re.sub(r"[\s“”\"'‘’「」『』.,·…]+", "", text)
 
 # %% ../../nbs/faithfulness/04_model.ipynb #fb67f9cc
+_PORTION, _REPLY = 20, 90      # claims a question; tokens of the verdict on one
+
+def _portions(verdicts:Sequence[ClaimVerdict], llm, texts:Sequence[str], prompt:Mapping):
+    """(claims of one question by their place, the passages beside them): as many as the model's window holds, whole; of the
+    passages those first whose words the claims share."""
+    room_of, at = getattr(llm, "room", None), 0
+    while at < len(verdicts):
+        n = min(_PORTION, len(verdicts) - at)
+        room = room_of and room_of(prompt["system"], prompt["schema"], _REPLY*n, around=prompt["user"])
+        while room is not None and n > 1 and (
+            sum(estimate_tokens(v.text) + 40 for v in verdicts[at:at + n]) > room/3 or _REPLY*n > room/2):
+            n = (n + 1)//2
+        some = range(at, at + n)
+        at += n
+        if not room_of or room is None:
+            yield some, fitted(texts, None)
+            continue
+        said = grams(" ".join(verdicts[i].text for i in some))
+        near = sorted(texts, key=lambda t: -len(said & grams(t)))
+        yield some, fitted(near, room - sum(estimate_tokens(verdicts[i].text) + 40 for i in some), each=40)
+
 def _join_llm(
     verdicts:Sequence[ClaimVerdict], llm, texts:Sequence[str], *, prompts=None
 ) -> tuple[tuple[ClaimVerdict, ...], str]:
-    "Verdicts with those of a language model joined, and '' or why it failed."
+    "Verdicts with those of a language model joined, and '' or what is to be told: why it failed, what was not used."
     out = list(verdicts)
     if not out:
         return (), ""
     prompt = _faithfulness_prompt(prompts)
-    try:
-        said = llm.ask_json(_asked(verdicts, texts, prompt), prompt["schema"], system=prompt["system"])
-    except (LLMError, MissingExtra) as e:
-        _log.warning("LLM이 실패해 규칙의 판정을 씁니다: %s", e)
-        return tuple(out), f"LLM이 답하지 못했습니다({type(e).__name__})."
     method, whole = f"llm:{llm.model}", _bare("\n".join(texts))
-    unproved = 0
-    for c in said["claims"]:
-        i, quote = int(c["n"]) - 1, _bare(c.get("quote") or "")
-        if not 0 <= i < len(out) or out[i].method != "rules" or out[i].fault in _HARD or c["verdict"] not in _SAYS:
+    unproved, used, notes = 0, 0, []
+    for some, kept in _portions(verdicts, llm, texts, prompt):
+        more = {"max_tokens": _REPLY*len(some) + 200} if hasattr(llm, "room") else {}
+        try:
+            said = llm.ask_json(
+                _asked([verdicts[i] for i in some], kept.texts, prompt), prompt["schema"], system=prompt["system"], **more)
+        except (LLMError, MissingExtra) as e:
+            _log.warning("LLM이 실패해 규칙의 판정을 씁니다: %s", e)
+            notes.append(f"LLM이 답하지 못했습니다({type(e).__name__}).")
+            if type(e).__name__ in ("LLMUnavailable", "LLMAuthError", "BudgetExceeded"):
+                break
             continue
-        if c["verdict"] == "supported" and (len(quote) < 4 or quote not in whole):
-            unproved += 1
-            continue
-        out[i] = _moved(
-            out[i], c["verdict"], _SAYS[c["verdict"]], str(c.get("reason") or "").strip()[:200] or "LLM의 판정입니다.", method)
-    return tuple(out), f"근거를 대지 못한 LLM의 판정 {unproved}개를 쓰지 않았습니다." if unproved else ""
+        notes += [f"{kept.told()}."] if kept.told() else []
+        for c in said["claims"]:
+            n, quote = int(c["n"]) - 1, _bare(c.get("quote") or "")
+            if not 0 <= n < len(some) or (v := out[some[n]]).method != "rules" or v.fault in _HARD or c["verdict"] not in _SAYS:
+                continue
+            why = str(c.get("reason") or "").strip()
+            # 'supported' and 'contradicted' show where; 'not there' shows nothing, and moves no claim that the rules found
+            found = len(quote) >= 4 and quote in whole
+            if blank(why) or not found and (c["verdict"] != "unsupported" or v.verdict != "unsupported"):
+                unproved += 1
+                continue
+            used += 1
+            out[some[n]] = _moved(v, c["verdict"], _SAYS[c["verdict"]], why[:200], method)
+    if unproved:
+        notes.append(f"근거를 대지 못한 LLM의 판정 {unproved}개를 쓰지 않았습니다.")
+    if used < len(out) and not all("못했습니다" in n for n in notes or ["못했습니다"]):
+        notes.append(f"LLM의 판정은 주장 {len(out)}개 가운데 {used}개에 있습니다.")
+    return tuple(out), " ".join(dict.fromkeys(notes))

@@ -7,14 +7,16 @@ __all__ = ['Grade', 'Grades', 'grade_documents', 'KnowingScorer']
 
 # %% ../../nbs/grading/02_context.ipynb #d652cb88
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from ..core import ConfigError, LLMError, MissingExtra, Passage, nfc
 from .rewrite import _read_grade, fenced_turn, grading_prompt, knowledge_of, knowledge_reading
 from .scores import PassageGrade, PassageGrader
-from ..llm.errors import mask_secrets
+from ..llm.errors import LLMBadReply, mask_secrets
+from ..llm.proof import all_alike, blank
+from ..llm.server import cut_to
 from ..korean.formality import detect_formality
 from ..relevance import ContextRelevance, RelevanceScorer
 
@@ -136,23 +138,29 @@ def _name(p, i) -> str:
 
 def _by_model(llm, query, passages, prompt, offline:Sequence[Grade]) -> list[Grade]:
     "One question a passage, side by side; what fails keeps the offline verdict beside it."
-    turns, flags = zip(*(fenced_turn(prompt, [("질문", query), ("조문", p)]) for p in passages))
+    room = llm.room(prompt["system"], prompt["schema"], 300, around=prompt["user"] + query) if hasattr(llm, "room") else None
+    shown = [p if room is None else cut_to(getattr(p, "full_text", p), max(64, room - 60)) for p in passages]
+    turns, flags = zip(*(fenced_turn(prompt, [("질문", query), ("조문", p)]) for p in shown))
     try:
         replies = llm.ask_many(list(turns), schema=prompt["schema"], system=prompt["system"])
     except (LLMError, MissingExtra) as e:
         replies = [e]*len(turns)
     out, method = [], f"llm:{getattr(llm, 'model', 'unknown')}"
-    for own, said, gone in zip(offline, replies, flags):
+    alike = all_alike([((str(r.get("binaryScore")),), (str(r.get("reasoning")),)) for r in replies if isinstance(r, Mapping)])
+    long = [len(s) != len(getattr(p, "full_text", p)) if isinstance(s, str) else False for s, p in zip(shown, passages)]
+    for own, said, gone, cut in zip(offline, replies, flags, long):
         try:
             if isinstance(said, Exception):
                 raise said
             yes, why = _read_grade(said)
+            if alike or blank(why):
+                raise LLMBadReply(alike or "까닭이 견본의 글입니다")
             out.append(
                 Grade(
                     own.doc_id,
                     yes,
                     float(yes),
-                    why,
+                    why + " (조문이 창보다 길어 뒤를 자르고 물음)" * cut,
                     getattr(getattr(said, "reply", None), "method", method),
                     None,
                     gone,

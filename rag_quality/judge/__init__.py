@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ..claims.kinds import answer_kind
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
+from ..llm.proof import blank
 from .rules import _VERSION, _hide_instructions, judge_by_rules, may_contradict
 from .verdicts import CRITERIA, Evidence, Notice, JudgeItem, Judgment, _judgment_of, _read_item
 
@@ -113,9 +114,12 @@ def _read_verdict(said:Mapping, item:JudgeItem, found:Sequence[Notice]=(), rules
             scores[c] = None
         if scores[c] is None:
             continue
+        if blank(v["reason"]) or not any(p for _, p in places):
+            why = "까닭이 견본의 글이라" if blank(v["reason"]) else "근거로 든 글이 자료에 없어" if quotes else "근거로 든 글이 없어"
+            flags.append(Notice("unverified", c, nfc(quotes[0]) if quotes else "", f"{why} 점수 {scores[c]:g}을(를) 쓰지 않습니다."))
+            reasons[c], scores[c] = f"{why} 점수가 없습니다. {reasons[c]}".strip(), None
+            continue
         flags += [Notice("unverified", c, nfc(q), "자료에 없는 글을 근거로 들었습니다.") for q, p in places if not p]
-        if not quotes:
-            flags.append(Notice("unverified", c, "", "근거로 든 글이 없습니다."))
     known = _LOOSE.sub("", " ".join(f.text for f in found))
     for q in said.get("instructions") or ():
         p = _find_quote(q, {k: v for k, v in texts.items() if k.split(":")[0] in ("answer", "context")})
@@ -190,7 +194,7 @@ class LLMJudge:
         reference:str|None=None,         # an answer known to be right
         key_facts:Sequence[str]=(),      # what a complete answer says
     ) -> Judgment:
-        """One verdict, each score 0..1 or None; a language model that fails leaves its scores empty and says why in
+        """One verdict, each score 0..1 or None (also where its evidence stands nowhere); a language model that fails leaves its scores empty and says why in
         `error`."""
         item = _read_item(
             {"query": query, "answer": answer, "contexts": contexts, "reference": reference, "key_facts": key_facts},

@@ -8,7 +8,7 @@ __all__ = ['read_items', 'Judge', 'Judged', 'judge_many', 'submit']
 # %% ../../nbs/judge/02_batch.ipynb #c832a667
 import json, os, threading, time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from ..data.files import read_objects
 from ..data.files import Problems
 from .verdicts import JudgeItem, Judgment, Judgments, judgment_from, _judgment_of, _read_item
 from ..core.wall import failure_of, strict
+from ..llm.proof import all_alike
 
 # %% ../../nbs/judge/02_batch.ipynb #24e5692d
 @dataclass(frozen=True, slots=True)
@@ -260,14 +261,23 @@ def _run(batch, concurrency, stop:threading.Event, grace_s):
         over.wait(grace_s)
         raise
 
+def _differing(verdicts:dict, method:str) -> dict:
+    "The verdicts; those of a model that said the same of every item are none."
+    own = {k: v for k, v in verdicts.items() if not v.error and v.method.startswith("llm:")}
+    if not (why := all_alike([(tuple(v.scores.values()), tuple(v.reasons.values())) for v in own.values()])):
+        return verdicts
+    return {k: replace(v, correctness=None, completeness=None, citation_accuracy=None, overall=None,
+                       error=f"AlikeVerdicts: {why}") if k in own else v for k, v in verdicts.items()}
+
 def _judged(rows, keys, ready, batch, judge, bad, out, agreement) -> Judged:
     beside = getattr(judge, "rules", lambda item: None)
     left = {}
     for k, r in zip(keys, rows):
         if k not in ready and k not in batch.got and k not in left:
             left[k] = _judgment_of({}, judge.method, error=f"묻지 않음: {batch.stopped}", fallback=beside(r))
-    every = {**left, **batch.got, **ready}
-    failed = {k for k, v in batch.got.items() if v.error}
+    every = _differing({**left, **batch.got, **ready}, judge.method)
+    failed = {k for k in batch.got if every[k].error}
+    ready = {k: every[k] for k in ready if not every[k].error}
     ids = [r.item_id if r.item_id is not None else str(i) for i, r in enumerate(rows)]
     count = lambda where: sum(k in where for k in keys)
     return Judged(

@@ -127,14 +127,18 @@ def text_recall(contexts:Sequence[str], reference_contexts:Sequence[str]|None, *
 # %% ../../nbs/judge/04_ragas.ipynb #2a7d2a36
 import asyncio, json, os, re, sys, threading, warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from ..claims.kinds import answer_kind
+from ..claims.splitting import split_claims
 from ..core import content_hash, import_extra, load_config
 from ..encoders import Encoder, load_encoder
 from ..llm import LLMService
 from ..llm.call import on_loop
-from ..llm.errors import LLMSchemaError
+from ..llm.errors import LLMBadReply, LLMSchemaError
+from ..llm.proof import blank, copied, rests_on
+from ..llm.server import cut_to, estimate_tokens, fitted
 from .verdicts import JudgeItem
 
 # %% ../../nbs/judge/04_ragas.ipynb #8173ce34
@@ -216,6 +220,32 @@ def _flat_schema(model:type,                # a pydantic model
     return walk(whole)
 
 # %% ../../nbs/judge/04_ragas.ipynb #b3ec5586
+def _borrowed(said:Mapping, asked:str) -> str:
+    """Why a reply is not about what was `asked` (the prompt, its own input last), in Korean; '' where it is: a template's dots,
+    a sentence of the examples, statements whose words are not in the input."""
+    own = [asked[_input_at(asked):]]
+    def texts(value, key=""):
+        if isinstance(value, Mapping):
+            for k, v in value.items():
+                yield from texts(v, k)
+        elif isinstance(value, (list, tuple)):
+            for v in value:
+                yield from texts(v, key)
+        elif isinstance(value, str):
+            yield key, value
+    for key, text in texts(said):
+        if key in ("statement", "statements", "question") and blank(text) or key == "reason" and text.strip() and blank(text):
+            return f"견본의 글({text[:20]!r})을 옮긴 답입니다"
+        if copied(text, asked[:_input_at(asked)], own):
+            return f"보기의 글({text[:30]!r})을 옮긴 답입니다"
+        if key in ("statement", "statements") and not rests_on(text, own):
+            return f"물은 글에 없는 주장({text[:30]!r})을 든 답입니다"
+    return ""
+
+def _input_at(asked:str) -> int:
+    "Where the input of this question begins in a prompt: after its last example."
+    return max(0, asked.rfind("입력: {"))
+
 @cache
 def _classes():
     "The two classes that ragas asks for."
@@ -233,8 +263,10 @@ def _classes():
                 "sample": len(self.trace)} if model.__name__ == "AnswerRelevanceOutput" and self.strictness > 1 else {}
             return dict(prompt_text=prompt, schema=_flat_schema(model, n), **again)
 
-        def _take(self, got, model):
+        def _take(self, got, model, asked=""):
             self.method = got.reply.method if getattr(got, "reply", None) else self.method
+            if why := _borrowed(got, asked):
+                raise LLMBadReply(f"{LLMBadReply.why}: {why}", model=self.service.model)
             try:
                 self.trace.append(model.model_validate(dict(got)))
             except ValueError as e:
@@ -243,9 +275,9 @@ def _classes():
             return self.trace[-1]
 
         def generate(self, prompt, response_model):
-            return self._take(self.service.ask_json(**self._ask(prompt, response_model)), response_model)
+            return self._take(self.service.ask_json(**self._ask(prompt, response_model)), response_model, prompt)
         async def agenerate(self, prompt, response_model):
-            return self._take(await self.service.aask_json(**self._ask(prompt, response_model)), response_model)
+            return self._take(await self.service.aask_json(**self._ask(prompt, response_model)), response_model, prompt)
 
     class SeamEmbedding(sys.modules["ragas.embeddings.base"].BaseRagasEmbedding):
         lock = threading.Lock()
@@ -395,11 +427,34 @@ class RagasScorer:
             _koreanize(getattr(metric, slot), prompt, self.prompts)
         return metric
 
+    def _fitting(self, metric:str, item:JudgeItem) -> tuple[JudgeItem, str]:
+        "The item as far as it fits the model's window, whole passages and claims, and what was left out."
+        room_of = getattr(self.llm, "room", None)
+        prompts = [json.dumps(self.prompts["prompts"][n], ensure_ascii=False) for n in _SLOTS[metric].values()]
+        room = room_of and room_of(self.prompts["frame"], None, 1400, around=max(prompts, key=len))
+        if room is None:
+            return item, ""
+        room = int(.8*room)                                      # quotation marks of JSON, the reply's schema
+        answer = fitted([c.text for c in split_claims(item.answer)] or [item.answer], min(room // 3, 700))
+        said = item.answer if estimate_tokens(item.answer) <= min(room // 3, 700) else " ".join(answer.texts)
+        reference = None if item.reference is None else cut_to(item.reference, room // 4)
+        # what was said stands in it once more, as statements
+        left = room - 2*estimate_tokens(said) - estimate_tokens(reference or "") - estimate_tokens(item.query)
+        passages = ([cut_to(c, max(64, left)) for c in item.contexts], "") if metric in (
+            "context_precision", "context_utilization") else None
+        kept = fitted(item.contexts, max(64, left), each=8)
+        told = [answer.told("주장") if said != item.answer else "", "" if passages else kept.told()]
+        if passages and any(a != b for a, b in zip(passages[0], item.contexts)):
+            told.append("창보다 긴 조문은 뒤를 자르고 물었습니다")
+        return replace(item, answer=said, reference=reference, contexts=tuple(passages[0] if passages else kept.texts)), "; ".join(
+            filter(None, told))
+
     async def ascore(self, metric:str, item:JudgeItem) -> MetricScore:
         "One `metric` of `LLM_METRICS` for this `item`; `LLMError`s of the service come through."
         if why := _lacks(metric, item):
             return MetricScore(metric, None, self.method, why)
         llm, embedding = _seam_llm(self.llm, strictness=self.strictness), _seam_embedding(self.encoder)
+        item, left = self._fitting(metric, item)
         texts = {
             "user_input": item.query, "response": answer_kind(item.answer).text.strip(), "retrieved_contexts": list(item.contexts),
             "reference": item.reference}
@@ -412,6 +467,7 @@ class RagasScorer:
                 **{k: texts[k] for k in takes.get(metric, "user_input retrieved_contexts reference").split()}
             )
         known, reason = _explain(metric, item, llm.trace, embedding, self.calibrate, self.encoder_name)
+        reason += f" ({left})" if left else ""
         value = None if known is None else known if metric == "answer_relevancy" else float(got.value)
         return MetricScore(metric, None if value is None else round(value, 9), llm.method, reason)
 
@@ -491,7 +547,8 @@ class _State:
     def note(self, error:Exception|None):
         """A run of failures, or one that settles it, ends the whole; so does a model none of whose first replies was of
         use."""
-        self.away = self.away + 1 if error is not None and _away(error) else 0 if error is None else self.away
+        slow = isinstance(error, LLMTimeout) and self.useless == -math.inf      # it has answered before: no failure of the server
+        self.away = self.away + 1 if error is not None and _away(error) and not slow else 0 if error is None else self.away
         if error is None:
             self.useless = -math.inf
             return

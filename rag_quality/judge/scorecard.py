@@ -202,7 +202,7 @@ def _metric_means(metric:str, rows:Sequence[Mapping[str, MetricScore]]) -> dict[
 # %% ../../nbs/judge/05_scorecard.ipynb #31a75669
 import json, sys, time, unicodedata
 from collections.abc import Callable
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from importlib import metadata
 
 from .. import __version__
@@ -210,6 +210,7 @@ from . import rules as judge_rules
 from ..core import RagQualityError, atomic_write, content_hash, log
 from ..llm import LLMService
 from ..llm.call import Spent
+from ..llm.proof import all_alike
 from .ragas import (
     MetricRun, RagasScorer, _ragas_prompts, _ragas_ready, id_precision, id_recall, score_many, text_precision, text_recall)
 from .verdicts import CRITERIA, Judgment
@@ -502,7 +503,19 @@ def _by_llm(rows, metrics, llm, make, options) -> tuple[MetricRun, RagasScorer|N
             ),
             None,
         )
-    return score_many([r.item for r in rows], scorer, metrics, **options), scorer
+    found = score_many([r.item for r in rows], scorer, metrics, **options)
+    return replace(found, rows=_differing(found.rows, metrics)), scorer
+
+def _differing(rows, metrics) -> tuple[dict[str, MetricScore], ...]:
+    "The scores; a metric in which the model gave every row the same middling value has none."
+    rows = [dict(r) for r in rows]
+    for m in metrics:
+        own = [r[m] for r in rows if m in r and r[m].value is not None]
+        if why := all_alike([((s.value,), ()) for s in own], METRICS.get(m, m)):
+            for r in rows:
+                if m in r and r[m].value is not None:
+                    r[m] = MetricScore(m, None, r[m].method, why, "AlikeVerdicts")
+    return tuple(rows)
 
 def _versions(llm, scorer, rules, prompts) -> dict:
     p = _ragas_prompts(prompts)

@@ -362,11 +362,11 @@ def _written(store:SessionStore) -> None:
         store.write(name, text or f"{name}: 쓰다 오류가 났습니다. {failure}\n")
 
 # %% ../../nbs/persona/00_session.ipynb #fa6395a4
-def shapley_of(folder:Path, collection, *, seed:int=0, budget:int=64) -> str:
+def shapley_of(folder:Path, collection, *, seed:int=0, budget:int=64, llm=None) -> str:
     """Shapley values of the retrieval components on the questions of the session in `folder`, as Markdown; they are put
     into its components.json, too. `collection`: the session's; `budget`: subsets of components that may be measured,
-    above which orders are drawn by `seed`. Raises `ConfigError` where the session tested another system than ours."""
-    own, store = OwnPipeline(collection), SessionStore(folder)
+    above which orders are drawn by `seed`; `llm`: an `LLMService` that widens the queries (None: without). Raises `ConfigError` where the session tested another system than ours."""
+    own, store = OwnPipeline(collection, llm=llm), SessionStore(folder)
     if (was := store.session)["target"]["kind"] != "own":
         raise ConfigError(
             f"{was['id']}: 컴포넌트를 켜고 끌 수 없는 체계({was['target']['name']})의 세션입니다. 진단은 'rag-quality"
@@ -374,6 +374,7 @@ def shapley_of(folder:Path, collection, *, seed:int=0, budget:int=64) -> str:
         )
     found = ComponentAnalyzer(
         own, passages=collection.passages, seed=seed).shapley(_session_queries(folder), budget=budget)
-    rows = store.read("components.json", {}) | {"shapley": found.rows(), "shapley_method": found.method}
+    rows = store.read("components.json", {}) | {
+        "shapley": found.rows(), "shapley_method": found.method, **({"shapley_llm": llm.model} if llm is not None else {})}
     atomic_write(Path(folder)/"components.json", json.dumps(rows, ensure_ascii=False, indent=1) + "\n")
     return found._repr_markdown_()

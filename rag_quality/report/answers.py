@@ -49,6 +49,11 @@ class _Counts:
         "How many claims rest on each text that was not given: {'고등교육법 제20조': 3}."
         return Counter(n for r in self.rows for c in r.result.outside for n in c.missing)
     @property
+    def model_claims(self) -> tuple[int, int]:
+        "(claims on which the model's verdict stands, claims with a verdict) of all answers."
+        claims = [c for r in self.rows for c in r.result.claims]
+        return sum(c.method.startswith("llm:") for c in claims), len(claims)
+    @property
     def coverage(self) -> tuple[int, int]:
         "(claims with a verdict, claims) of all answers."
         return sum(r.result.coverage[0] for r in self.rows), sum(r.result.coverage[1] for r in self.rows)
@@ -91,6 +96,7 @@ class AnswerCheck(_Counts):
     rows: tuple[CheckedAnswer, ...]
     threshold: float
     bad: tuple[str, ...] = ()                # rows that could not be read
+    model: str = ""                          # that was asked beside the rules; '': none was
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -116,6 +122,7 @@ class AnswerCheck(_Counts):
             "n": len(self.rows), "n_scored": len(self.scored), "n_abstained": self.abstained, "n_failed": self.n_failed,
             "outcomes": self.outcomes,
             "n_claims": self.coverage[1], "n_judged": self.coverage[0], "outside": dict(self.outside.most_common()),
+            **({"llm": {"model": self.model, **dict(zip(("used", "asked"), self.model_claims))}} if self.model else {}),
             "threshold": self.threshold, "mean_score": self.mean, "acceptable": self.acceptable, "flawed": self.flawed,
             "faults": dict(self.faults.most_common()), "unchecked": dict(self.unchecked.most_common()),
             "bad_rows": list(self.bad), "rows": [r.to_dict() for r in self.rows]}
@@ -146,7 +153,8 @@ def check_answers(
         return CheckedAnswer(
             row.row_id, i.query, i.answer, i.contexts, result, tuple(found.findings) if found else (),
             (*getattr(result, "failures", ()), *wall.failures))
-    return AnswerCheck(tuple(map(one, found.rows)), threshold, found.bad)
+    return AnswerCheck(
+        tuple(map(one, found.rows)), threshold, found.bad, getattr(getattr(validator, "llm", None), "model", ""))
 
 # %% ../../nbs/report/02_answers.ipynb #7af0ab1d
 _KINDS = {
@@ -184,6 +192,9 @@ def text_of(check:AnswerCheck, *, shown:int=10) -> str:
         f"답 {n}건, 점수를 낸 답 {k}건 (커버리지 {k}/{n}), 문턱 {check.threshold:.2f}",
         "답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in check.outcomes.items()),
         f"근거 있는 주장의 몫(평균) {number(check.mean)} · 합격 {_share(check.acceptable)} · 근거 없는 주장이 있는 답 {_share(check.flawed)}"]
+    if check.model:
+        used, asked = check.model_claims
+        lines.append(f"LLM({check.model})의 판정: 주장 {asked}개 가운데 {used}개" + ("" if used else ". 모두 규칙의 판정입니다"))
     if check.faults:
         lines.append("잘못: " + ", ".join(f"{_KINDS.get(f, f)} {c}" for f, c in check.faults.most_common()))
     aside = Counter(r.result.kind for r in check.rows if r.result.kind in NO_ANSWER)
