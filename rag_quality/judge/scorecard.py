@@ -224,6 +224,8 @@ class RowResult:
     rules: Judgment|None = None          # method "rules": beside, never pooled
     rules_reason: str = ""               # why there is no verdict of the rules
     failures: tuple[Failure, ...] = field(default=(), repr=False)   # what raised while it was scored
+    answer: str = field(default="", repr=False)
+    n_contexts: int|None = field(default=None, repr=False)          # passages that the answer was given
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
@@ -421,6 +423,8 @@ def _report_of(card:Scorecard) -> dict:
         {
             "_id": r.row_id,
             "query": r.query,
+            "answer": r.answer,
+            "n_contexts": r.n_contexts,
             "passes": {k: _passes(p, r.scores) for k, p in _PROFILES.items()},
             "scores": {k: s.to_dict() for k, s in r.scores.items()},
             "rules": r.rules.to_dict() if r.rules else None,
@@ -430,6 +434,7 @@ def _report_of(card:Scorecard) -> dict:
         for r in card.rows
     ]
     return {
+        "kind": "judge",
         "n": len(card),
         "n_failed": card.n_failed,
         "bad": list(card.bad),
@@ -565,7 +570,9 @@ def score_rows(
             r.item.query,
             {m: (run.rows[i] | offline[i][0])[m] for m in chosen},
             *beside[i][:2],
-            (*beside[i][2], *offline[i][1])
+            (*beside[i][2], *offline[i][1]),
+            r.item.answer,
+            len(r.item.contexts),
         )
         for i, r in enumerate(found)
     )
