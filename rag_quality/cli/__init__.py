@@ -10,7 +10,9 @@ import argparse, difflib, os, re, sys
 
 from .. import __version__
 from . import answers as cli_ask
+from . import cases as cli_cases
 from . import documents as cli_documents
+from . import gate as cli_gate
 from . import judge as cli_judge
 from . import measure as cli_measure
 from . import test as cli_test
@@ -65,6 +67,8 @@ def parser() -> argparse.ArgumentParser:
     cli_ask._add(commands)
     cli_judge._add(commands)
     cli_test._add(commands)
+    cli_cases._add(commands)
+    cli_gate._add(commands)
     return top
 
 # %% ../../nbs/90_cli.ipynb #ce7344f5

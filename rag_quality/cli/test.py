@@ -65,6 +65,18 @@ def _without_model(folder:Path, what:str) -> None:
     if (method := str(SessionStore(folder).session.get("method") or "")).startswith("llm:"):
         print(f"rag-quality: 이 세션은 {method}(으)로 했지만 {what}은(는) 모델 없이 잽니다.", file=sys.stderr)
 
+def _repeated(out:Path, repeats:int, session) -> int:
+    "The same questions several times, a session each in out/1, out/2, ...; what is there is gone on with."
+    from rag_quality.persona.report import read_session, success_rate
+    for n in range(1, repeats + 1):
+        folder = out/str(n)
+        there = (folder/"session.json").is_file()
+        folder = session(folder, there)
+        s = success_rate(read_session(folder))
+        print(f"{n}/{repeats}: 성공 {s.k}/{s.n} ({folder})")
+    print(f"여러 벌을 견주기: rag-quality gate 앞의_폴더 {out} --budget \"success: -0.02\" --repeats {repeats}")
+    return 0
+
 def _test_command(args) -> int:
     "`rag-quality test`; 1 where a model was asked and made nothing of the session."
     from rag_quality.persona import run_session
@@ -73,6 +85,8 @@ def _test_command(args) -> int:
     from rag_quality.persona.store import SessionStore, find_session
     if not args.timeout > 0 or args.concurrency < 1:
         raise ConfigError(f"--timeout {args.timeout:g}, --concurrency {args.concurrency}: 시간은 0보다 크고 수는 1 이상이어야 합니다.")
+    if args.repeats < 1 or args.repeats > 1 and (args.resume or not args.out):
+        raise ConfigError(f"--repeats {args.repeats}: 1 이상이고, 여러 번이면 벌마다의 폴더가 들 --out 폴더를 주세요(멈추면 같은 명령으로 이어집니다).")
     if args.resume and args.out:
         raise ConfigError("--resume와 --out은 함께 쓰지 않습니다. --resume에 세션의 이름이나 폴더를 주세요.")
     _check_writable(args.out, True)
@@ -85,10 +99,14 @@ def _test_command(args) -> int:
         what = {
             "personas": was["personas"], "queries": was["queries_per_persona"], "turns": was["turns"],
             "seed": was["seed"]}
+    def session(out, resume):
+        return run_session(
+            collection, target=target, **what, llm=llm, avoid=args.avoid, out=out, root=args.root, resume=resume,
+            timeout_s=args.timeout, concurrency=args.concurrency, components=not args.fast)
     try:
-        folder = run_session(
-            collection, target=target, **what, llm=llm, avoid=args.avoid, out=out, root=args.root,
-            resume=bool(args.resume), timeout_s=args.timeout, concurrency=args.concurrency, components=not args.fast)
+        if args.repeats > 1:
+            return _repeated(Path(out), args.repeats, session)
+        folder = session(out, bool(args.resume))
     except KeyboardInterrupt:
         print(
             "rag-quality: 멈추었습니다. 물은 것은 남아 있습니다. 이어서: 같은 명령에 --resume 세션 (폴더는 위의 --out"
@@ -174,6 +192,7 @@ def _add(commands) -> None:
     t.add_argument("--concurrency", type=int, default=4, metavar="수", help="챗봇에 한꺼번에 물을 수 (기본: %(default)s)")
     t.add_argument("--resume", metavar="세션", help="멈춘 세션을 이어서 함: 이름이나 폴더")
     t.add_argument("--out", metavar="폴더", help="이 세션의 파일을 둘 곳 (기본: data/output/test_sessions/<이름>)")
+    t.add_argument("--repeats", type=int, default=1, metavar="수", help="같은 질문을 여러 번: 물을 때마다 답이 다른 봇. --out 폴더의 1, 2, …에 한 벌씩 (기본: %(default)s)")
     t.add_argument("--fast", action="store_true", help="컴포넌트의 기여를 재지 않음")
     _llm_options(t)
     t.set_defaults(run=_test_command)

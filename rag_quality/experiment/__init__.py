@@ -14,10 +14,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from .. import __version__
 from ..knowledge import CampusSearch
 from ..knowledge.typing import TypedWords
 from ..colloquial import ColloquialTransformer
-from ..core import ConfigError, Query, Run
+from ..core import ConfigError, Query, Run, content_hash
 from ..data import Collection
 from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
 from ..retrieval.fusion import hybrid_of
@@ -218,9 +219,23 @@ class Experiment(_Failed):
             {"system": s, "query_id": q, **f.to_dict()} for s, noted in self.failures.items() for q,
             fs in noted.items() for f in fs]
         return {
+            "kind": "evaluate", "version": __version__,
             "collection": self.collection.name, "collection_hash": self.collection.hash, "split": self.split,
-            "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared,
+            "n_queries": len(self.slices["all"]), "systems": rows, "comparisons": compared, **self._asked(),
             **({"failures": failures} if failures else {})}
+
+    def _asked(self) -> dict:
+        "What a later run is compared by: the queries with their units, the judgments' digest, what each found first."
+        asked = self.slices["all"]
+        texts = {q.query_id: q.text for q in self.collection.queries}
+        units = next((r.scores.units for r in self.rows), {})
+        judged = {q: sorted(self.collection.qrels.get(q, {}).items()) for q in asked}
+        first = {
+            name: {q: sorted(docs, key=lambda d: -docs[d])[:3] for q, docs in run.items()}
+            for name, run in self.runs.items()}
+        return {
+            "queries": {q: {"text": texts.get(q, ""), "unit": units.get(q, q)} for q in asked},
+            "qrels_hash": content_hash(judged), "found_first": first}
 
 # %% ../../nbs/30_experiment.ipynb #d5bd0615
 def _slices_of(queries:Sequence[Query], by:str|None) -> dict[str, list[str]]:

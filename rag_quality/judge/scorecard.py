@@ -228,6 +228,8 @@ class RowResult:
     failures: tuple[Failure, ...] = field(default=(), repr=False)   # what raised while it was scored
     kind: str = "answer"                 # of the answer, see `claims.kinds`
     acceptable: bool|None = None         # what the `checker` of `score_rows` says; None: none was given, or no score
+    answer: str = field(default="", repr=False)
+    n_contexts: int|None = field(default=None, repr=False)          # passages that the answer was given
     @property
     def outcome(self) -> str:
         "One of `claims.kinds.OUTCOMES`."
@@ -416,6 +418,8 @@ def _report_of(card:Scorecard) -> dict:
             "query": r.query,
             "kind": r.kind,
             "outcome": r.outcome,
+            "answer": r.answer,
+            "n_contexts": r.n_contexts,
             "passes": {k: _passes(p, r.scores) for k, p in _PROFILES.items()},
             "scores": {k: s.to_dict() for k, s in r.scores.items()},
             "rules": r.rules.to_dict() if r.rules else None,
@@ -425,6 +429,7 @@ def _report_of(card:Scorecard) -> dict:
         for r in card.rows
     ]
     return {
+        "kind": "judge",
         "n": len(card),
         "n_failed": card.n_failed,
         "outcomes": card.outcomes,
@@ -589,6 +594,8 @@ def score_rows(
             (*beside[i][2], *offline[i][1]),
             answer_kind(r.item.answer).kind,
             _accepted(r, checker, over),
+            r.item.answer,
+            len(r.item.contexts),
         )
         for i, r in enumerate(found)
     )

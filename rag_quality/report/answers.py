@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from ..claims.kinds import NO_ANSWER, OUTCOMES, counted_outcomes
+from .. import __version__
 from ..faithfulness import FaithfulnessValidationResult, FaithfulnessValidator
 from ..faithfulness.filter import Finding, HallucinationFilter
 from ..metrics import number
@@ -80,7 +81,7 @@ class CheckedAnswer:
         "Plain values for JSON."
         r = self.result
         return {
-            "_id": self.row_id, "kind": r.kind, "outcome": r.outcome, "score": r.score, "worst_claim_score": r.worst_claim_score,
+            "_id": self.row_id, "kind": r.kind, "outcome": r.outcome, "query": self.query, "answer": self.answer, "n_contexts": len(self.contexts), "score": r.score, "worst_claim_score": r.worst_claim_score,
             "is_acceptable": r.is_acceptable, "abstained": r.abstained, "reason": r.reason,
             "ungrounded_claims": list(r.ungrounded_claims), "suggestion": r.suggestion, "faults": list(self.faults),
             "claims": [asdict(c) for c in r.claims],
@@ -118,7 +119,9 @@ class AnswerCheck(_Counts):
         return sum(bool(r.result.ungrounded_claims) for r in self.scored) / len(self.scored) if self.scored else None
     def to_dict(self) -> dict:
         "Plain values for JSON."
+        method = sorted({r.result.method for r in self.rows})
         return {
+            "kind": "check", "version": __version__, "method": method,
             "n": len(self.rows), "n_scored": len(self.scored), "n_abstained": self.abstained, "n_failed": self.n_failed,
             "outcomes": self.outcomes,
             "n_claims": self.coverage[1], "n_judged": self.coverage[0], "outside": dict(self.outside.most_common()),
