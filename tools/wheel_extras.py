@@ -1,8 +1,11 @@
 """The nightly part of tools/wheel_check.py: each extra resolves without constraints.txt, is installed in turn, and runs the option that needs it on the bundled data."""
-import json, subprocess
+import json, subprocess, sys
 
-from wheel_check import ROOT, clean_env, endpoint, has, pip, project, refused, run_chain, step
+from wheel_check import ROOT, checked, clean_env, endpoint, has, pip, project, refused, run_chain, step
 import wheel_input
+
+sys.path.insert(0, str(ROOT/"benchmarks"))
+import import_made
 
 # a model of random weights in the form of sentence-transformers: what it finds says nothing, that it runs does
 TINY = """
@@ -19,6 +22,27 @@ words = Transformer(str(part), max_seq_length=64)
 SentenceTransformer(modules=[words, Pooling(32)]).save(str(folder/"model"))
 """
 
+# the answers, and a collection of AutoRAG's form, as parquet files
+TABLES = """
+import json, sys
+from pathlib import Path
+import pyarrow as arrow
+from pyarrow import parquet
+at = Path(sys.argv[1])
+rows = lambda name: [json.loads(l) for l in (at/name).read_text(encoding="utf8").splitlines()]
+def table(name, found): (at/name).parent.mkdir(exist_ok=True); parquet.write_table(arrow.Table.from_pylist(found), at/name)
+table("answers.parquet", rows("answers.jsonl"))
+table("autorag/corpus.parquet", [{"doc_id": r["_id"], "contents": r["title"] + "\\n" + r["text"]} for r in rows("beir/corpus.jsonl")])
+wanted = dict(l.split("\\t")[:2] for l in (at/"beir/qrels/test.tsv").read_text(encoding="utf8").splitlines()[1:])
+table("autorag/qa.parquet", [{"qid": r["_id"], "query": r["text"], "retrieval_gt": [[wanted[r["_id"]]]], "generation_gt": [""]} for r in rows("beir/queries.jsonl") if r["_id"] in wanted])
+"""
+
+def books(at):
+    "The rules, with a table, as one HWP and one PDF."
+    said = [line for rule, articles in wheel_input.RULES.items() for line in (rule, *(x for n, (head, body) in enumerate(articles, 1) for x in f"제{n}조({head}) {body}".split("\n")))]
+    said += ["부칙", "이 규정은 공포한 날부터 시행한다.", "[별표 1] 여비 지급표", [["구분", "일비", "식비"], ["임원", "3만원", "4만원"], ["직원", "2만원", "3만원"]]]
+    for kind in ("hwp", "pdf"): (at/f"book.{kind}").write_bytes(getattr(import_made, kind)(said))
+
 ASKED = []       # what the fake model was asked
 
 def reply(said):
@@ -31,7 +55,15 @@ def cases(extra, at, url):
     "The commands that need an extra; None: it cannot be tried here."
     env = (("OPENAI_API_BASE", url), ("OPENAI_API_KEY", "test"), ("OPENAI_BASE_URL", url))
     model = "openai/test-model"
+    def book(kind): return [
+        step("import", at/f"book.{kind}", "--out", "imported", "--report", "report.html", says=("규정 3개", "조 16개", "표 1개"), look=has("report.html", "휴가 규정", "출장 여비 규정")),
+        step("search", "숙박비 상한", "--data", at/f"book.{kind}", says=("출장 여비 규정 제2조",)), step("ask", "직원의 식비는 얼마인가요?", "--data", at/f"book.{kind}", says=("3만원",)),
+        refused("import", at/f"damaged.{kind}", "--out", "none", says="깨졌")]
     return {
+        "hwp": book("hwp"), "pdf": book("pdf"),
+        "parquet": [step("check --answers", at/"answers.parquet", "--json", "checked.json", look=checked("checked.json")),
+                    step("search", "숙박비 상한", "--data", at/"autorag", says=("1. ",)), step("sweep", "--data", at/"autorag", says=("nDCG",)),
+                    refused("check --answers", at/"damaged.parquet", says="parquet")],
         "cpu": [step("search", "휴학 며칠까지 돼요?", "--index", "hnsw", says=("1. ",)), step("search", "휴학 며칠까지 돼요?", "--index", "ivf", says=("1. ",)),
                 step("sweep", "--data", at/"beir", "--index", "flat hnsw", says=("hnsw",))],
         "font": [step("sweep", "--data", at/"beir", "--plots", "plots", says=("그림",), look=lambda cwd: "" if (cwd/"plots/pareto.png").is_file() else "no picture")],
@@ -45,6 +77,8 @@ def cases(extra, at, url):
 def everything(report, venv, folder, wheel, only=()):
     at = folder/"input"
     wheel_input.write(at)
+    books(at)
+    for kind in ("hwp", "pdf", "parquet"): (at/f"damaged.{kind}").write_bytes((at/f"book.{kind}").read_bytes()[:700] if kind != "parquet" else b"PAR1" + bytes(50))
     extras = [e for e in project()["project"]["optional-dependencies"] if e != "dev" and (not only or e in only)]
     with endpoint(reply) as url:
         for extra in extras:
@@ -55,6 +89,9 @@ def everything(report, venv, folder, wheel, only=()):
             rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", f"{wheel}[{extra}]")
             report.row(f"extra {extra} installs", said.strip()[-500:] if rc else "")
             if rc: continue
+            if extra == "parquet":
+                made = subprocess.run([venv/"bin/python", "-c", TABLES, at], capture_output=True, text=True, cwd=folder, env=clean_env(folder))
+                report.row("parquet files", made.stderr.strip()[-500:] if made.returncode else "")
             if extra == "dense":
                 made = subprocess.run([venv/"bin/python", "-c", TINY, at/"tiny"], capture_output=True, text=True, cwd=folder, env=clean_env(folder))
                 report.row("a model of random weights", made.stderr.strip()[-500:] if made.returncode else "")

@@ -187,8 +187,9 @@ def _titles(lines, entries, used):
         ):
             continue
         kind = _NAME_END.search(name) is not None
-        # the first line of an annex is the annex's own title; with a table of contents, annexes hold no regulation
-        if state == "별표" and (not kind or len(entries) >= 5 or i - annex <= 2):
+        # the first line of an annex, below a note in brackets the second, is the annex's own title; with a table of contents, annexes
+        # hold no regulation
+        if state == "별표" and (not kind or len(entries) >= 5 or i - annex == 1 or i - annex == 2 and re.match(r"[(（<〈\[【|]", lines[i - 1].text)):
             continue
         if ordinal and (not kind or len(name) > 40 or state == "별표" or _opens(lines, i, used) != "article"):
             continue
