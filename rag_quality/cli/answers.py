@@ -27,7 +27,7 @@ def _read_questions(path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     path, problems, found, seen = Path(path), Problems(), [], set()
     for n, row in read_objects(path, problems):
         text = next(
-            (row[k] for k in ("text", "query", "question", "질문", "질의") if isinstance(row.get(k), str)),
+            (row[k] for k in ("text", "query", "question", "user_input", "input", "질문", "질의") if isinstance(row.get(k), str)),
             None) if isinstance(row, dict) else None
         if text is None or not text.strip():
             problems.add(path.name, n, f"'text'에 질문이 없습니다: {short(row)}")
@@ -203,6 +203,8 @@ def _ask_command(args) -> int:
 def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
+    from rag_quality.cli.judge import _show_map
+    from rag_quality.judge.scorecard import read_rows
     from rag_quality.report.answers import check_answers, html_of, text_of
     from rag_quality.cli.measure import _check_writable, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError, atomic_write
@@ -213,12 +215,14 @@ def _check_command(args) -> int:
         raise ConfigError(f"--threshold {args.threshold}: 0과 1 사이의 수여야 합니다.")
     for target, other in ((args.json, args.html), (args.html, args.json)):
         _check_writable(target, False, args.answers, other)
+    if args.show_map:
+        return _show_map(args)
     llm = _llm_of(args)
+    rows = read_rows(args.answers, args.map)
     if llm is not None:
-        from rag_quality.judge.scorecard import read_rows
-        rows = read_rows(args.answers).rows
-        _forecast(llm, len(rows), ["\n".join([r.item.answer, *r.item.contexts]) for r in rows], 600)
-    found = check_answers(args.answers, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm, beyond=_beyond_of(args)))
+        given = ["\n".join([r.item.answer, *r.item.contexts]) for r in rows.rows]
+        _forecast(llm, len(given), given, 600)
+    found = check_answers(rows, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm, beyond=_beyond_of(args)))
     if args.json:
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
     if args.html:
@@ -231,6 +235,7 @@ def _check_command(args) -> int:
 # %% ../../nbs/cli/00_answers.ipynb #7f97f14b
 def _add(commands) -> None:
     "Add `ask` and `check` to the commands of `rag-quality`."
+    from rag_quality.cli.judge import _map_options
     from rag_quality.cli.measure import _data_options, _llm_options as llm
     a = commands.add_parser("ask", parents=[_data_options()], help="규정에 묻고, 출처가 붙은 답을 받음")
     a.add_argument("query", nargs="?", metavar="질문")
@@ -243,7 +248,9 @@ def _add(commands) -> None:
     a.set_defaults(run=_ask_command)
     c = commands.add_parser("check", help="어느 RAG 체계의 답이든 문장마다 조문과 맞댐")
     c.add_argument(
-        "--answers", required=True, metavar="파일", help="JSONL({query, answer, contexts, _id?} 한 줄에 하나), JSON, CSV")
+        "--answers", required=True, metavar="파일",
+        help="JSONL({query, answer, contexts, _id?} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
+    _map_options(c)
     c.add_argument("--threshold", type=float, default=.6, metavar="수", help="합격의 문턱 (기본: %(default)s)")
     c.add_argument("--shown", type=int, default=10, metavar="수", help="보일 나쁜 답의 수 (기본: %(default)s)")
     c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로")

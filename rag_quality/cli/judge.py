@@ -12,6 +12,19 @@ from .measure import (_check_writable, _encoder_of, _expansion_forecast, _foreca
     _model_options, _tell_batch)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
+def _map_options(parser) -> None:
+    "The arguments that say where question, answer and passages stand in somebody else's file."
+    parser.add_argument("--map", metavar="파일", help='칸의 길을 적은 JSON: {"query": "req.q", "answer": "res.text", "contexts": "hits[].text"}')
+    parser.add_argument("--show-map", action="store_true", help="무엇을 어디서 읽는지만 보이고 마침")
+
+def _show_map(args) -> int:
+    "`--show-map`: what is read as what; 1 where lines could not be read."
+    from rag_quality.judge.scorecard import read_rows
+    found = read_rows(args.answers, args.map)
+    print(f"{args.answers}: 읽은 줄 {len(found)}개" + (f", 쓸 수 없는 줄 {len(found.bad)}개. 처음 것: {found.bad[0]}" if found.bad else ""))
+    print(found.told)
+    return 1 if found.bad else 0
+
 def _cost(args) -> int:
     "`rag-quality judge --dry-run`: what it would cost."
     from rag_quality.core import ConfigError
@@ -19,7 +32,7 @@ def _cost(args) -> int:
     from rag_quality.judge.scorecard import read_rows, resolve_metrics
     if not args.llm:
         raise ConfigError("--dry-run에는 --llm 모델이 있어야 합니다. 예: --llm openai/gpt-4o-mini")
-    found = read_rows(args.answers)
+    found = read_rows(args.answers, args.map)
     print(ragas_cost([r.item for r in found.rows], args.llm, resolve_metrics(args.metrics, found.rows)))
     return 0
 
@@ -39,13 +52,16 @@ def _judge_command(args) -> int:
     from rag_quality.faithfulness import FaithfulnessValidator
     from rag_quality.judge.scorecard import judge_command as run
     from rag_quality.semantic_eval import SemanticEvaluator
+    if args.show_map:
+        return _show_map(args)
     if args.dry_run:
         return _cost(args)
+    from rag_quality.judge.scorecard import read_rows
     llm, encoder = _llm_of(args), load_encoder(args.encoder)
     if llm is not None and not llm.absent():
         _judge_forecast(args, llm)
     return run(
-        args.answers, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
+        read_rows(args.answers, args.map), llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
         evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer)
 
 # %% ../../nbs/cli/01_judge.ipynb #e4097c6d
@@ -110,7 +126,8 @@ def _add_judge(commands) -> None:
     j = commands.add_parser("judge", help="답 파일을 심판: 규칙, 그리고 LLM이 있으면 LLM과 ragas")
     j.add_argument(
         "--answers", required=True, metavar="파일",
-        help="JSONL({query, answer, contexts, reference?, _id?} 한 줄에 하나), JSON, CSV")
+        help="JSONL({query, answer, contexts, reference?, _id?} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
+    _map_options(j)
     j.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 규칙만")
     j.add_argument("--metrics", metavar="척도", help="쉼표로 이은 이름 (기본: 할 수 있는 것 모두)")
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")

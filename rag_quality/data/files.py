@@ -7,8 +7,9 @@ __all__ = ['log', 'Problems', 'read_lines', 'short', 'read_qrels', 'write_qrels'
 
 # %% ../../nbs/data/01_files.ipynb #cde1d3d5
 import logging, math, re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from .articles import _decode_lines, _read_bytes
 from ..core import DataError, Qrels, Run, atomic_write
@@ -64,7 +65,8 @@ def _judgments(path, problems):
         elif not re.fullmatch("[0-9]{1,6}", grade := cols[-1].strip()):
             problems.add(path, n, f"score: {short(cols[-1])}은(는) 0 이상의 정수가 아닙니다")
         else:
-            yield n, cols[0], cols[-2], int(grade)
+            back = unquote if len(cols) == 4 and cols[1] == "0%" else str
+            yield n, back(cols[0]), back(cols[-2]), int(grade)
 
 def _collect_qrels(path:str|Path, problems:Problems, queries:set[str]|None=None, docs:set[str]|None=None) -> Qrels:
     """Judgments by query, what is wrong into `problems`; where `queries` and `docs` are given, ids outside them are
@@ -89,8 +91,23 @@ def read_qrels(path:str|Path, *, strict:bool=True) -> Qrels:
     problems.settle(strict)
     return qrels
 
-def write_qrels(qrels:Qrels, path:str|Path) -> Path:
-    "Write `qrels` (query_id -> doc_id -> grade) to `path` as a BEIR .tsv with its header. Returns the path."
+def _escaped(ids:Iterable[str]) -> Callable[[str], str]|None:
+    "How ids are written where one of them holds a space, which trec_eval cannot read: '제1조 2' -> '제1조%202'; else None."
+    if not any(re.search(r"\s", i) for i in ids):
+        return None
+    return lambda i: re.sub(r"[\s%]", lambda m: quote(m[0]), i)
+
+def write_qrels(
+    qrels:Qrels, path:str|Path,
+    *, trec:bool=False,      # the four columns of TREC, with spaces in ids escaped, for trec_eval
+) -> Path:
+    """Write `qrels` (query_id -> doc_id -> grade) to `path` as a BEIR .tsv with its header, or for trec_eval. Returns the
+    path."""
+    if trec:
+        escape = _escaped(i for q, docs in qrels.items() for i in (q, *docs))
+        name, zero = escape or str, "0%" if escape else "0"
+        lines = [f"{name(q)} {zero} {name(d)} {g}" for q, docs in qrels.items() for d, g in docs.items()]
+        return atomic_write(path, "\n".join(lines) + "\n")
     lines = [f"{q}\t{d}\t{g}" for q, docs in qrels.items() for d, g in docs.items()]
     return atomic_write(path, "\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
 
@@ -104,7 +121,9 @@ def read_run(path:str|Path, *, strict:bool=True) -> Run:
         if len(cols) != 6:
             problems.add(path, n, f"TREC run의 6칸(qid Q0 doc rank score tag)이 아니라 {len(cols)}칸입니다: {short(line)}")
             continue
-        qid, _, doc, _, score, _ = cols
+        qid, _, doc, _, score, tag = cols
+        if tag.rstrip().endswith("%"):           # the mark of `write_run`: ids are escaped
+            qid, doc = unquote(qid), unquote(doc)
         try:
             value = float(score) if score.isascii() and "_" not in score else math.nan
         except ValueError:
@@ -120,8 +139,11 @@ def read_run(path:str|Path, *, strict:bool=True) -> Run:
 
 def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
     """Write `run` (query_id -> doc_id -> score) to `path` in TREC format (tab-separated), best first; equal scores stay
-    in the order of the run. `tag` is the last column, the name of the run. Returns the path."""
-    lines = [f"{q}\tQ0\t{d}\t{rank}\t{s:.9g}\t{tag}" for q, docs in run.items()
+    in the order of the run. `tag` is the last column, the name of the run; ids with spaces are escaped ('%20') for
+    trec_eval, and the tag then ends with '%', by which `read_run` knows. Returns the path."""
+    escape = _escaped(i for q, docs in run.items() for i in (q, *docs))
+    name, tag = escape or str, f"{''.join(tag.split())}{'%' if escape else ''}"
+    lines = [f"{name(q)}\tQ0\t{name(d)}\t{rank}\t{s:.9g}\t{tag}" for q, docs in run.items()
              for rank, (d, s) in enumerate(sorted(docs.items(), key=lambda x: -x[1]), 1)]
     return atomic_write(path, "\n".join(lines) + "\n")
 
@@ -129,21 +151,25 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
 import ast, csv, io, json
 
 from .articles import _decode
+from .shapes import folder_rows
 from .sheets import parquet_rows, sheet_rows
 
 # %% ../../nbs/data/01_files.ipynb #c79aafea
 _FILES = {
     b"PK\x03\x04": "워드·한글(.docx, .hwpx)이나 zip", b"\xd0\xcf\x11\xe0": "옛 엑셀·워드·한글(.xls, .doc, .hwp)이나 암호를 건 엑셀",
     b"%PDF": "PDF", b"\x1f\x8b": "gzip"}
-_LISTS = ("근거", "조문", "문맥", "검색결과")          # Korean names of the column of passages
-_WRAPS = ("results", "samples", "data", "rows", "items", "records", "examples", "answers", "evaluations", "test_cases")
+_LISTS = ("근거", "조문", "문맥", "검색결과", "문서", "컨텍스트", "검색문서", "참고문서", "근거문서", "근거조문")          # Korean names of the column of passages
+_WRAPS = (
+    "results", "samples", "data", "rows", "items", "records", "examples", "answers", "evaluations", "test_cases", "testCases",
+    "testRunData", "traces", "spans", "결과", "목록")
 
 def _cell(key:str, text:str):
     """A CSV cell: None where it is empty; under a plural name a list as JSON or Python writes it, and one text of
     `contexts` as a list."""
     if not text.strip():
         return None
-    many = key.endswith(("s", "context")) or key in _LISTS
+    key = re.sub(r"(?<=[가-힣])[\s_]+(?=[가-힣])", "", key)
+    many = key.endswith(("s", "context", "_gt")) or key in _LISTS
     if many and text.lstrip().startswith("["):
         for reads in (json.loads, ast.literal_eval):
             try:
@@ -204,9 +230,13 @@ def _csv_records(text:str, delimiter:str, path:Path, problems:Problems) -> list[
 # %% ../../nbs/data/01_files.ipynb #b19e64a8
 def read_objects(path:str|Path, problems:Problems) -> Iterator[tuple[int, object]]:
     """Each (line, value) of `path`, a JSONL, CSV, TSV, Excel or parquet file, or (place, value) of a JSON list, also of
-    one under a name ('results', 'samples', 'data' ...); what cannot be read goes into `problems`. Raises `DataError`
+    one under a name ('results', 'samples', 'data' ...), or the rows of a folder of Hugging Face `datasets`; what cannot be
+    read goes into `problems`. Raises `DataError`
     where the file is of another kind."""
     path = Path(path)
+    if path.is_dir():
+        yield from enumerate(folder_rows(path), 1)
+        return
     raw = _read_bytes(path)
     if raw.startswith(b"PAR1"):
         yield from enumerate(parquet_rows(path), 1)
@@ -255,7 +285,7 @@ def _whole(raw:bytes, path:Path, problems:Problems) -> list|None:
 
 def _unwrapped(value:dict) -> list:
     "The list of objects that an object holds under one of the usual names (and tells of itself beside it); else the object."
-    asks = {"query", "question", "user_input", "text", "질문"}
+    asks = {"query", "question", "user_input", "text", "input", "messages", "질문"}
     lists = {k: v for k, v in value.items() if isinstance(v, list) and v and all(isinstance(row, dict) for row in v)}
     named = [lists[k] for k in _WRAPS if k in lists] + [v for v in lists.values() if asks & v[0].keys()]
     if named and not asks & value.keys():

@@ -10,13 +10,14 @@ __all__ = ['OFFLINE_METRICS', 'METRICS', 'ScoreRow', 'ScoreRows', 'read_rows', '
 import difflib, os, re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
 from ..core import ConfigError, DataError, nfc
 from .ragas import LLM_METRICS, MetricScore
 from ..data.files import Problems, read_objects, short
+from ..data.shapes import load_map, reshaped
 from .verdicts import JudgeItem, Mean, _read_item
 
 # %% ../../nbs/judge/05_scorecard.ipynb #2027e93c
@@ -39,6 +40,7 @@ class ScoreRows:
     rows: tuple[ScoreRow, ...]
     bad: tuple[str, ...] = ()
     took: tuple[tuple[str, str], ...] = ()
+    told: str = field(default="", repr=False)        # what was read as what, for a person
     def __iter__(self):
         return iter(self.rows)
     def __len__(self) -> int:
@@ -72,19 +74,25 @@ def _read_row(row:"Mapping|JudgeItem|ScoreRow", where:str="항목", row_id:str="
         item.item_id or row_id), took
 
 # %% ../../nbs/judge/05_scorecard.ipynb #3d0079b6
-def _raw(rows, problems):
-    "(where, place, row) of a file's lines or of an iterable."
+def _raw(rows, problems, mapping) -> tuple[list, str]:
+    "((where, place, row) of a file's lines or of an iterable, what was read as what)."
     if not isinstance(rows, (str, os.PathLike)):
-        yield from ((f"{i}번째 항목", str(i), r) for i, r in enumerate(rows, 1))
-        return
-    yield from ((f"{Path(rows).name}:{n}", str(n), row) for n, row in read_objects(rows, problems))
+        found = reshaped(((i, r) for i, r in enumerate(rows, 1)), mapping)
+        return [(f"{i}번째 항목", str(i), r) for i, r in found], found.tell()
+    found = reshaped(read_objects(rows, problems), mapping)
+    return [(f"{Path(rows).name}:{n}", str(n), row) for n, row in found], found.tell()
 
-def read_rows(rows:"str|os.PathLike|Iterable|ScoreRows") -> ScoreRows:
-    "The `rows` of a JSONL, JSON or CSV file, or of mappings; nothing to score at all is a `DataError`."
+def read_rows(
+    rows:"str|os.PathLike|Iterable|ScoreRows",
+    mapping:"str|os.PathLike|Mapping|None"=None,       # where the fields stand (`load_map`); None: by the table of shapes
+) -> ScoreRows:
+    """The `rows` of a JSONL, JSON, CSV, Excel or parquet file, of a folder of `datasets`, or of mappings, also as other
+    tools keep them (`data.shapes`); nothing to score at all is a `DataError`."""
     if isinstance(rows, ScoreRows):
         return rows
     problems, out, took, seen = Problems(), [], {}, Counter()
-    for where, place, raw in _raw(rows, problems):
+    found, told = _raw(rows, problems, load_map(mapping) if mapping is not None else None)
+    for where, place, raw in found:
         try:
             row, names = _read_row(raw, where, place)
         except DataError as e:
@@ -104,7 +112,7 @@ def read_rows(rows:"str|os.PathLike|Iterable|ScoreRows") -> ScoreRows:
                 else ""
             )
         )
-    return ScoreRows(tuple(out), tuple(problems), tuple(took.items()))
+    return ScoreRows(tuple(out), tuple(problems), tuple(took.items()), told)
 
 # %% ../../nbs/judge/05_scorecard.ipynb #96f7c0e3
 OFFLINE_METRICS = {
@@ -614,7 +622,7 @@ def _writable(path:str|os.PathLike|None) -> None:
         raise ConfigError(f"--json {path}: 쓸 수 없는 곳입니다. 다른 파일을 주세요.")
 
 def judge_command(
-    answers_path:str|os.PathLike,                  # a JSONL, JSON or CSV file of answers
+    answers_path:"str|os.PathLike|ScoreRows",      # a file of answers, or its rows
     *,
     llm:"str|LLMService|None"=None,                # a model, or a service of your own
     metrics:"str|Iterable[str]|None"=None,         # None: see `resolve_metrics`
@@ -626,7 +634,8 @@ def judge_command(
     or the model gave no value at all, 2 where the arguments or the file are at fault."""
     try:
         _writable(json_path)
-        card = score_rows(os.fspath(answers_path), llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
+        rows = answers_path if isinstance(answers_path, ScoreRows) else os.fspath(answers_path)
+        card = score_rows(rows, llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
         print(card.text())
         if json_path is not None:
             atomic_write(json_path, json.dumps(card.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")

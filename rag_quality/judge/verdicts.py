@@ -18,7 +18,7 @@ from ..claims.kinds import KINDS
 # %% ../../nbs/judge/01_verdicts.ipynb #6bafb91d
 ALIASES = {
     "query": ("query", "question", "user_input", "질문", "질의"), "answer": ("answer", "response", "답변", "답", "응답"),
-    "contexts": ("contexts", "retrieved_contexts", "retrieved_context", "context", "passages", "근거", "조문", "문맥", "검색결과"),
+    "contexts": ("contexts", "retrieved_contexts", "retrieved_context", "context", "passages", "근거", "조문", "문맥", "검색결과", "문서", "컨텍스트"),
     "reference": ("reference", "ground_truth", "gt_answer", "정답", "모범답안"),
     "key_facts": ("key_facts",), "_id": ("_id", "id", "item_id", "query_id")}
 
