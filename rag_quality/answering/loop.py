@@ -27,7 +27,9 @@ from ..core.wall import failure_of
 from ..faithfulness import FaithfulnessValidator
 from ..grading.rewrite import blanked
 from ..llm.call import Budget, estimate_tokens
-from ..llm.errors import BudgetExceeded, LLMBadReply, mask_secrets
+from ..llm.errors import BudgetExceeded, LLMBadReply, LLMCutReply, mask_secrets
+from ..llm import check_role
+from ..llm.server import fitted
 from ..llm.schema import spoken
 
 # %% ../../nbs/answering/00_loop.ipynb #3be5a5fd
@@ -387,8 +389,12 @@ class LLMAnswerer:
         strict=None,  # a validation (or its ungrounded claims): the stricter prompt names them
     ) -> Answer:
         "One answer; a model that fails raises its typed `LLMError`."
+        check_role(self.llm, "answer")
+        context, left = self._fitting(query, context, strict)
         entry, user, blanked = self.prompt(query, context, strict=strict)
         reply = self.llm.ask(user, self.temperature, system=entry["system"], max_tokens=self.max_tokens)
+        if getattr(reply, "finish", "stop") == "length":
+            raise LLMCutReply(f"{self.llm.model}: {LLMCutReply.why}", model=self.llm.model, reply=reply.text[:400])
         text = _read_answer(reply.text)
         texts = tuple(c.full_text if isinstance(c, Passage) else c for c in context)
         return Answer(
@@ -405,5 +411,17 @@ class LLMAnswerer:
                 "tokens": (reply.usage or {}).get("total_tokens"),
                 "cost_usd": 0.0 if reply.cached else reply.cost_usd,
                 **({"blanked": list(blanked)} if blanked else {}),
+                **({"left_out": left} if left else {}),
             },
         )
+    def _fitting(self, query:str, context:Sequence, strict) -> tuple[Sequence, str]:
+        "As many of the passages, whole and in order, as the model's window holds, and what was left out."
+        room_of = getattr(self.llm, "room", None)
+        if room_of is None or isinstance(context, (str, Passage)) or not isinstance(query, str):
+            return context, ""
+        entry, bare, _ = self.prompt(query, [], strict=strict)
+        if (room := room_of(entry["system"], None, self.max_tokens, around=bare)) is None:
+            return context, ""
+        shown = [(c.full_text if isinstance(c, Passage) else c)[:_LONGEST] for c in context]
+        kept = fitted(shown, room, each=80)      # a mark and a label stand before each
+        return ([*kept.texts] if kept.cut else list(context)[:len(kept.texts)]), kept.told()

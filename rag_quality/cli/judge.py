@@ -40,7 +40,7 @@ def _judge_forecast(args, llm) -> None:
     "Say beforehand what judging the file will ask."
     from rag_quality.judge.ragas import ragas_cost
     from rag_quality.judge.scorecard import LLM_METRICS, read_rows, resolve_metrics
-    found = read_rows(args.answers)
+    found = read_rows(args.answers, args.map)
     asked = [m for m in resolve_metrics(args.metrics, found) if m in LLM_METRICS]
     cost = ragas_cost([r.item for r in found.rows], llm.model, asked)
     if cost.calls:
@@ -97,8 +97,37 @@ def _doctor_command(args) -> int:
     if args.data:
         told, text = _doctor_data(args.data)
         values, said = {"checks": values, "data": told}, f"{said}\n\n[자료] {args.data}\n{text}"
+    if args.roles is not None:
+        told, text = _doctor_roles(args)
+        values = {**(values if isinstance(values, dict) else {"checks": values}), "roles": told}
+        said = f"{said}\n\n{text}"
     print(json.dumps(values, ensure_ascii=False, indent=1) if args.json else said)
     return 0
+
+def _doctor_roles(args) -> tuple[dict, str]:
+    "The auditions of the models that the arguments name: plain values and a text."
+    from dataclasses import asdict
+    from rag_quality.core import ConfigError
+    from rag_quality.experiment.audition import audition, audition_text
+    from rag_quality.llm import LLMError, LLMService
+    if not args.llm:
+        raise ConfigError("--roles에는 --llm 모델이 있어야 합니다. 예: --llm ollama_chat/qwen3:8b --roles")
+    values, lines = {}, []
+    for model in args.llm:
+        llm = LLMService(
+            model, timeout_s=args.llm_timeout, max_concurrency=args.llm_concurrency, max_tokens=args.llm_max_tokens,
+            context=args.context)
+        try:
+            tried = audition(llm, args.roles, anew=args.anew, tell=lambda s: print(f"rag-quality: {model}: {s}", file=sys.stderr))
+        except LLMError as e:
+            values[model], lines = {"error": str(e)}, [*lines, f"[오디션] {model}: {e}"]
+            continue
+        llm.speed.keep(model)
+        values[model] = {"window": llm.window, "tokens_a_second": llm.speed.tokens_a_second, "roles": [
+            {**asdict(t), "interval": list(t.interval), "refused": t.refused} for t in tried]}
+        fast = llm.speed.tokens_a_second
+        lines.append(f"[오디션] {model} (창 {llm.window or '모름'}" + (f", 1초에 {fast:.0f}토큰" if fast else "") + f")\n{audition_text(tried)}")
+    return values, "\n".join(lines)
 
 def _doctor_data(path:str) -> tuple[dict, str]:
     "What is in a collection or documents, and what looks wrong, in short: plain values and a text."
@@ -155,6 +184,10 @@ def _add_judge(commands) -> None:
     a.set_defaults(run=_agree_command)
     d = commands.add_parser("doctor", help="어느 LLM이 답하고, 무엇이 설치되어 있나")
     d.add_argument("--llm", action="append", metavar="모델", help="이 모델이 있는지도 봄 (여러 번 줄 수 있음)")
+    d.add_argument(
+        "--roles", nargs="*", metavar="일", help="--llm의 모델에게 일마다 스무 문제를 풀려 봄: expand grade verify judge answer (기본: 모두)")
+    d.add_argument("--anew", action="store_true", help="이미 본 오디션도 다시")
+    _model_options(d)
     d.add_argument("--data", metavar="자료", help="이 자료(규정 파일, 폴더, 컬렉션)가 어떻게 읽히는지도 봄")
     d.add_argument("--timeout", type=float, default=3, metavar="초")
     d.add_argument("--json", action="store_true")

@@ -58,6 +58,7 @@ def _llm_of(args):
         llm.speed.recall(llm.model)
         if error := llm.absent():
             print(f"rag-quality: 모델 없이 합니다. {error}", file=sys.stderr)
+        _heed_audition(llm, args.force)
         return llm
     from rag_quality.llm.batch import BatchLLM
     return BatchLLM(args.llm, out=out, replies=back)
@@ -76,6 +77,18 @@ def _tell_batch(llm) -> None:
         print(
             f"rag-quality: 물음 {len(llm.asked)}개 가운데 답이 없는 것을 {llm.out}에 적었습니다. 배치로 돌린 뒤 --batch-in으로 읽으세요.",
             file=sys.stderr)
+
+def _heed_audition(llm, force:bool) -> None:
+    "Take from the model the roles in which its audition failed, or say that it is used in them all the same."
+    from rag_quality.experiment.audition import ROLES, known, refusals
+    found = refusals(llm)
+    for why in found.values():
+        print(f"rag-quality: {'--force로 씁니다(수치에 그렇게 적으세요)' if force else '맡기지 않습니다'}. {why}", file=sys.stderr)
+    if not force:
+        llm.refused.update(found)
+    if not any(known(llm, r) for r in ROLES):
+        print(
+            f"rag-quality: 이 모델의 오디션을 보지 않았습니다. rag-quality doctor --llm {llm.model} --roles", file=sys.stderr)
 
 def _forecast(llm, calls:int, prompts, reply:int) -> None:
     """Say what a run will ask, and let it tell how far it is: so many `calls`, each with a prompt like one of the texts
@@ -105,6 +118,7 @@ def _model_options(parser) -> None:
     parser.add_argument("--llm-timeout", type=float, metavar="초", help="물음 하나를 기다릴 시간 (기본: 잰 빠르기를 따름)")
     parser.add_argument("--llm-concurrency", type=int, metavar="수", help="모델에 한꺼번에 물을 수 (기본: 8, 내 컴퓨터의 모델은 2)")
     parser.add_argument("--llm-max-tokens", type=int, metavar="수", help="답 하나의 한도 (기본: 2,048토큰)")
+    parser.add_argument("--force", action="store_true", help="오디션에 떨어진 일에도 모델을 씀")
     parser.add_argument("--context", type=int, metavar="토큰", help="모델이 한 번에 읽고 쓰는 토큰 (기본: 서버가 말하는 것)")
 
 def _llm_options(parser) -> None:

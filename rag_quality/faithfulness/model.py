@@ -29,6 +29,7 @@ from .features import _foreign_words, _rival_number
 from .joint import joint_score, read_claims
 from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
+from ..llm import check_role
 from ..llm.proof import blank, grams
 from ..llm.server import estimate_tokens, fitted
 
@@ -437,12 +438,13 @@ def _join_llm(
     for some, kept in _portions(verdicts, llm, texts, prompt):
         more = {"max_tokens": _REPLY*len(some) + 200} if hasattr(llm, "room") else {}
         try:
+            check_role(llm, "verify")
             said = llm.ask_json(
                 _asked([verdicts[i] for i in some], kept.texts, prompt), prompt["schema"], system=prompt["system"], **more)
         except (LLMError, MissingExtra) as e:
             _log.warning("LLM이 실패해 규칙의 판정을 씁니다: %s", e)
             notes.append(f"LLM이 답하지 못했습니다({type(e).__name__}).")
-            if type(e).__name__ in ("LLMUnavailable", "LLMAuthError", "BudgetExceeded"):
+            if type(e).__name__ in ("LLMUnavailable", "LLMAuthError", "BudgetExceeded", "LLMRejected"):
                 break
             continue
         notes += [f"{kept.told()}."] if kept.told() else []

@@ -14,6 +14,7 @@ from functools import lru_cache
 from ..core import ConfigError, LLMError, MissingExtra, Passage, nfc
 from .rewrite import _read_grade, fenced_turn, grading_prompt, knowledge_of, knowledge_reading
 from .scores import PassageGrade, PassageGrader
+from ..llm import check_role
 from ..llm.errors import LLMBadReply, mask_secrets
 from ..llm.proof import all_alike, blank
 from ..llm.server import cut_to
@@ -142,6 +143,7 @@ def _by_model(llm, query, passages, prompt, offline:Sequence[Grade]) -> list[Gra
     shown = [p if room is None else cut_to(getattr(p, "full_text", p), max(64, room - 60)) for p in passages]
     turns, flags = zip(*(fenced_turn(prompt, [("질문", query), ("조문", p)]) for p in shown))
     try:
+        check_role(llm, "grade")
         replies = llm.ask_many(list(turns), schema=prompt["schema"], system=prompt["system"])
     except (LLMError, MissingExtra) as e:
         replies = [e]*len(turns)

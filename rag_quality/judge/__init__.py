@@ -12,7 +12,10 @@ from dataclasses import replace
 
 from ..claims.kinds import answer_kind
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
+from ..claims.splitting import split_claims
+from ..llm import check_role
 from ..llm.proof import blank
+from ..llm.server import cut_to, estimate_tokens, fitted
 from .rules import _VERSION, _hide_instructions, judge_by_rules, may_contradict
 from .verdicts import CRITERIA, Evidence, Notice, JudgeItem, Judgment, _judgment_of, _read_item
 
@@ -146,8 +149,26 @@ def _judge_prompt(prompts=None) -> dict:
         raise ConfigError(f"prompts.judge.schema의 required에 {', '.join(missing)}이(가) 없습니다.")
     return dict(p)
 
+def _fitting(llm, item:JudgeItem, prompt:Mapping) -> tuple[JudgeItem, tuple[Notice, ...]]:
+    "The item as far as it fits the model's window, whole claims and passages, and what was left out."
+    room_of = getattr(llm, "room", None)
+    if (room := room_of and room_of(prompt["system"], prompt["schema"], 1200, around=prompt["user"])) is None:
+        return item, ()
+    around = 40      # the marks of a block
+    query, reference = cut_to(item.query, room//8), item.reference and cut_to(item.reference, room//6)
+    facts = fitted(item.key_facts, room//8, each=around)
+    answer, most = fitted([c.text for c in split_claims(item.answer)] or [item.answer], room//3), room//3
+    said = item.answer if estimate_tokens(item.answer) <= most else " ".join(answer.texts)
+    left = room - sum(estimate_tokens(t) + around for t in (query, reference or "", said, *facts.texts))
+    kept = fitted(item.contexts, max(0, left), each=around)
+    told = [answer.told("주장") if said != item.answer else "", kept.told(), facts.told("핵심 사실")]
+    return replace(
+        item, query=query, answer=said, contexts=kept.texts, reference=reference, key_facts=facts.texts
+    ), tuple(Notice("left_out", "answer" if i == 0 else "context", "", f"{t}.") for i, t in enumerate(told) if t)
+
 def _ask(llm, prompt:str, config:Mapping) -> tuple[dict, dict]:
     "The model's checked reply, and whence it came."
+    check_role(llm, "judge")
     said = llm.ask_json(prompt, config["schema"], system=config["system"])
     reply = getattr(said, "reply", None)
     if reply is None:
@@ -205,7 +226,9 @@ class LLMJudge:
         if found.kind != "answer":
             return replace(self.rules(item), method=self.method)
         item = replace(item, answer=found.text)          # without what the model thought aloud
-        prompt, _, flags = _build_prompt(item, self.prompt)
+        shown, left = _fitting(self.llm, item, self.prompt)
+        prompt, _, flags = _build_prompt(shown, self.prompt)
+        flags += left
         try:
             said, meta = _ask(self.llm, prompt, self.prompt)
         except (LLMError, MissingExtra) as e:

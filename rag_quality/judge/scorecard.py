@@ -503,6 +503,8 @@ def _by_llm(rows, metrics, llm, make, options) -> tuple[MetricRun, RagasScorer|N
         why, n_unasked=len(rows) * len(metrics))
     if llm is None:
         return none("LLM이 없습니다. llm=(명령에서는 --llm)으로 모델을 주세요. 예: ollama_chat/qwen3:8b"), None
+    if why := getattr(llm, "refused", {}).get("judge"):
+        return none(f"오디션에서 떨어져 맡기지 않습니다. {why}. 그래도 쓰려면 --force"), None
     if error := getattr(llm, "absent", lambda: None)():
         return none(f"{type(error).__name__}: {error}"), None
     try:

@@ -281,7 +281,9 @@ from ..answering.answers import Answer, as_answer
 from ..faithfulness.sources import read_sources
 from ..core import ConfigError, log
 from ..faithfulness.evasive import unsupported_evasions
+from ..llm import check_role
 from ..llm.proof import blank, stands_in
+from ..llm.server import cut_to, estimate_tokens, fitted
 from .fact_check import FactReport
 from .personas import PersonaQuery
 from ..claims.kinds import NO_ANSWER, answer_kind
@@ -509,15 +511,15 @@ def _judged_by(
         f"{query.text} ({query.formal})",
         query.id) if isinstance(query, PersonaQuery) else (str(query), facts.id if facts else "")
     method = f"llm:{getattr(llm, 'model', '?')}"
-    turn = (
-        f"{_RUBRIC}\n\n[질문]\n{asked}\n\n[조문]\n"
-        + "\n\n".join(a[:1500] for a in list(articles)[:5])
-        + f"\n\n[답]\n{answer.content[:6000]}"
-    )
+    articles, room = list(articles)[:5], llm.room(_SYSTEM, _SCHEMA, 700, around=_RUBRIC + asked) if hasattr(llm, "room") else None
+    said = answer.content[:6000] if room is None else cut_to(answer.content, room//2)
+    kept = fitted(articles, None if room is None else room - estimate_tokens(said) - 60, each=2)
+    turn = f"{_RUBRIC}\n\n[질문]\n{asked}\n\n[조문]\n" + "\n\n".join(kept.texts) + f"\n\n[답]\n{said}"
     try:
-        said = llm.ask_json(turn, _SCHEMA, system=_SYSTEM)
+        check_role(llm, "judge")
+        reply = llm.ask_json(turn, _SCHEMA, system=_SYSTEM)
         shown = (asked, answer.content, *articles)
-        shares = {k: _proved(said[k], shown) for k in _ASKED}
+        shares = {k: _proved(reply[k], shown) for k in _ASKED}
     except Exception as e:      # a judge that is down is no score
         log.warning("LLM이 채점하지 못했습니다: %s", e)
         return QualityScore(
@@ -526,6 +528,8 @@ def _judged_by(
     found = _score(
         qid, method, {"accuracy": _accuracy(facts), **shares}, facts,
         tuple(e.text for e in unsupported_evasions(answer.content, read_sources(tuple(articles)))))
+    if told := "; ".join(filter(None, (kept.told(), "답의 뒤를 자르고 물었습니다" if said not in answer.content else ""))):
+        found = replace(found, evidence={**found.evidence, "left_out": told})
     if found.total is None and any(shares[k].value is None for k in _ASKED):
         lost = [k for k in _ASKED if shares[k].value is None]
         return replace(found, verdict=None, evidence={

@@ -458,6 +458,7 @@ from functools import lru_cache
 
 from ..claims import align
 from ..core import LLMError
+from ..llm.server import cut_to
 from ..answering.fallback import hits_of
 from .context import ContextCheck, check_context, _check_turn
 from .scenes import _asker, _in_force
@@ -651,7 +652,9 @@ class _Asking:
         "The follow-up in the words of the LLM, where there is one that answers."
         if self.llm is None:
             return f
-        talk = "\n".join(f"사용자: {h['user']}\n답: {h['assistant']}" for h in t.history[-3:])
+        room = self.llm.room("", _SCHEMA, 300, around=f.standalone + " " * 600) if hasattr(self.llm, "room") else None
+        cut = (lambda text: text) if room is None else (lambda text: cut_to(text, max(40, room//7)))
+        talk = "\n".join(f"사용자: {cut(h['user'])}\n답: {cut(h['assistant'])}" for h in t.history[-3:])
         try:
             got = self.llm.ask_json(
                 f"대화:\n{talk}\n\n같은 사용자가 이어서 묻습니다. 갈래: {f.kind}. 뜻: {f.standalone}\n사람이 쓰듯"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ..claims.sentences import claim_kind
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
+from ..llm import check_role
 from ..llm.errors import mask_secrets
 from ..claims.splitting import find_instructions, split_sentences
 
@@ -154,6 +155,7 @@ def ask_expansion(
     if not _bare(query):
         return Asked((), ("질의가 비어 묻지 않았습니다",), "")
     try:
+        check_role(llm, "expand")
         said = llm.ask_json(
             _query_turn(query, prompt, n), prompt["schema"], temperature, system=prompt["system"],
             sample=0 if temperature else None)
