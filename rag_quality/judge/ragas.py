@@ -234,7 +234,7 @@ def _borrowed(said:Mapping, asked:str) -> str:
         elif isinstance(value, str):
             yield key, value
     for key, text in texts(said):
-        if key in ("statement", "statements", "question") and blank(text) or key == "reason" and text.strip() and blank(text):
+        if key in ("statement", "statements", "question", "reason") and text.strip() and blank(text):
             return f"견본의 글({text[:20]!r})을 옮긴 답입니다"
         if copied(text, asked[:_input_at(asked)], own):
             return f"보기의 글({text[:30]!r})을 옮긴 답입니다"
