@@ -140,9 +140,9 @@ class SemanticEvaluator:
             _save_calibration(self.calibration)
         return self.calibration
 
-# sentences of a side that are read; how sure the reader must be, both ways together: of the true claims of data/claims dev
-# that it then calls contradicted there are 5 in 100 (benchmarks/reader.py)
-_READ, _AGAINST = 12, .7
+# sentences of a side that are read; how sure the reader must be: of the true claims of data/claims dev 2 in 100 are then
+# called contradicted (a pair is read at least twice)
+_READ, _AGAINST = 12, .8
 
 def _read_against(reader:Reader, a:str, b:str) -> tuple[Difference, ...]:
     "The sentence of either side that the other contradicts most, where the reader is sure of it."
