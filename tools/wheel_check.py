@@ -344,6 +344,7 @@ def chains(at, url):
             step("test", *small, "--endpoint", url, "--model", "test-model", "--out", "s2", "--fast", "--concurrency", 2, says=("질문 6개", "대상"), look=session("s2")),
             step("test", *small, "--out", "s3", "--fast", says=("질문 6개",), look=session("s3")),
             step("dashboard s3 --compare s2 --out compared.html", look=has("compared.html", "<script")),
+            step("case test_bot.py --from s3", says=("test_bot.py에 적었습니다",), look=has("test_bot.py", "def test_")),
             step("diagnose s3", "--data", beir, says=("샤플리 값", "HyDE"), look=has("s3/report.md", "질문")),
             step("improve s3", "--data", beir, says=("재어 보기만 했습니다",), look=lambda cwd: "a dry run wrote" if any((cwd/"data/config").glob("*.json")) else ""),
             step("improve s3 --apply", "--data", beir, says=("정하는 질문", "남긴")),
@@ -404,6 +405,7 @@ def chains(at, url):
         ],
         "measure": [
             step("evaluate", "--data", beir, "--split", "all", "--by", "register", "--json", "all.json", "--out", "kept", says=("colloquial", "nDCG@10"), look=evaluated("all.json")),
+            step("gate all.json all.json --budget", "nDCG@10: -0.5", says=("판정: 통과",)),
             step("evaluate", "--data", beir, "--split", "dev", "--ablate", "--measures", "R@5", says=("R@5",)),
             step("tune", "--data", beir, "--folds", 2, "--save", says=("식:", "남긴 곳"), look=has("data/config/weights.json", "tuned")),
             step("sweep", "--data", beir, "--bm25", "0.9,0.4 1.2,0.75", "--out", "sweep.csv", "--plots", "plots", says=("nDCG@10",), look=lambda cwd: "" if (cwd/"plots/heat_map.png").stat().st_size > 5000 and (cwd/"plots/pareto.png").is_file() and (cwd/"sweep.csv").read_text(encoding="utf8").count("\n") > 2 else "no pictures"),

@@ -142,7 +142,7 @@ class Reader:
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(str(self.path/"model.onnx"), options, providers=["CPUExecutionProvider"])
         self._tokenizer = Tokenizer.from_file(str(self.path/"tokenizer.json"))
-        self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="only_first")
+        self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="longest_first")
         self._known = {}
 
     def read(self, pairs:Sequence[tuple[str, str]]   # (premise, claim)
