@@ -151,7 +151,7 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
 import ast, csv, io, json
 
 from .articles import _decode
-from .shapes import folder_rows
+from .shapes import folder_rows, reshape
 from .sheets import parquet_rows, sheet_rows
 
 # %% ../../nbs/data/01_files.ipynb #c79aafea
@@ -290,5 +290,21 @@ def _unwrapped(value:dict) -> list:
     named = [lists[k] for k in _WRAPS if k in lists] + [v for v in lists.values() if asks & v[0].keys()]
     if named and not asks & value.keys():
         return named[0]
+    if columns := _by_columns(value):
+        return columns
+    if len(lists) == 1 and not (asks | {"resourceSpans"}) & value.keys() and not reshape(value)[1]:
+        return next(iter(lists.values()))
     inner = [value[k] for k in _WRAPS if isinstance(value.get(k), dict)]
     return _unwrapped(inner[0]) if inner else [value]
+
+def _by_columns(value:dict) -> list[dict]:
+    "The rows of a table kept by columns: {'question': [...], 'answer': [...]}, pandas' 'split' and its default; [] for another object."
+    names, data = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(data, list) and data and all(isinstance(r, list) and len(r) == len(names) for r in data):
+        return [dict(zip(map(str, names), r)) for r in data]
+    columns = {
+        k: list(v.values()) if isinstance(v, dict) and all(i.isdigit() for i in v) else v for k, v in value.items()}
+    if len(columns) < 2 or not all(isinstance(v, list) and v for v in columns.values()) or len({len(v) for v in columns.values()}) > 1:
+        return []
+    texts = [v for v in columns.values() if all(isinstance(x, str) for x in v)]
+    return [dict(zip(columns, r)) for r in zip(*columns.values())] if len(texts) > 1 else []

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..core import ConfigError, DataError, import_extra, load_config, nfc
 
-# %% ../../nbs/data/20_shapes.ipynb #bca88418
+# %% ../../nbs/data/20_shapes.ipynb #15dbcc2b
 def _plain(value):
     "A text that holds a JSON object or list as its value; anything else as it is."
     if isinstance(value, str) and value.strip()[:1] in ("{", "["):
@@ -28,9 +28,11 @@ def _bare(key:str) -> str:
     return re.sub(r"[\s_]", "", nfc(key)).lower()
 
 def _named(row:Mapping, name:str):
-    "A field by its name, or by the same name with other spaces (Korean columns); None."
+    "A field by its name, by the same name with other spaces (Korean columns), or by a pattern ('~...'); None."
     if name in row:
         return row[name]
+    if name.startswith("~"):
+        return next((v for k, v in row.items() if isinstance(k, str) and v is not None and re.fullmatch(name[1:], _bare(k))), None)
     if re.search(r"[가-힣]", name):
         return next((v for k, v in row.items() if isinstance(k, str) and _bare(k) == _bare(name)), None)
     return None
@@ -55,6 +57,8 @@ def _step(value, path:str):
         return found or None
     if not isinstance(value, Mapping):
         return None
+    if path.startswith("~"):
+        return _named(value, path)
     if (whole := _named(value, path)) is not None:
         return whole
     for m in reversed(list(re.finditer(r"\.|(?=\[)", path))):
@@ -69,11 +73,11 @@ def dig(row, paths:"str|Iterable[str]"):
             return found
     return None
 
-# %% ../../nbs/data/20_shapes.ipynb #97877837
+# %% ../../nbs/data/20_shapes.ipynb #f0b03efe
 _SIDES = {"query": ("user", "human"), "answer": ("assistant", "ai", "model", "chatbot")}
 _FIELDS = {
-    "query": ("query", "question", "user_input", "input", "text", "content", "prompt", "message", "질문"),
-    "answer": ("answer", "response", "output", "text", "content", "result", "completion", "message", "generated_text", "답변")}
+    "query": ("query", "question", "user_input", "input", "text", "content", "prompt", "message", "inputs", "질문"),
+    "answer": ("answer", "response", "output", "text", "content", "result", "completion", "message", "generated_text", "outputs", "답변")}
 
 def _parts(content) -> str|None:
     "The text of a message's content: a text, or a list of parts."
@@ -155,7 +159,7 @@ def documents_at(value) -> list[str]:
         return documents_at(inner) if inner is not None else []
     return [t] if (t := document_text(value)) else []
 
-# %% ../../nbs/data/20_shapes.ipynb #01a4b9ce
+# %% ../../nbs/data/20_shapes.ipynb #71101d10
 def _otlp(value):
     "A value as OTLP writes it: {'stringValue': 'x'} -> 'x'."
     if isinstance(value, Mapping) and len(value) == 1:
@@ -205,13 +209,13 @@ def _unpacked(rows:list[tuple[int, object]]) -> list[tuple[int, object]]:
     "Spans out of the envelopes of an OTLP file."
     out = []
     for n, row in rows:
-        inner = dig(row, ("resourceSpans[].scopeSpans[].spans", "resource_spans[].scope_spans[].spans", "data[].spans")) if isinstance(row, Mapping) else None
+        inner = dig(row, ("resourceSpans[].scopeSpans[].spans", "resource_spans[].scope_spans[].spans", "scopeSpans[].spans", "data[].spans")) if isinstance(row, Mapping) else None
         flat = [s for v in inner or () for s in (v if isinstance(v, list) else [v])]
         flat = [s for v in flat for s in (v if isinstance(v, list) else [v])]
         out += [(n, s) for s in flat] if inner else [(n, row)]
     return out
 
-# %% ../../nbs/data/20_shapes.ipynb #a82bb62a
+# %% ../../nbs/data/20_shapes.ipynb #269d9f87
 _OURS = {"query": ("query", "question", "user_input"), "answer": ("answer", "response")}
 FIELDS = ("query", "answer", "contexts", "reference", "_id")
 
@@ -220,7 +224,7 @@ def _shapes(mark:str="") -> tuple[dict, ...]:
     return tuple(load_config("row_shapes")["shapes"])
 
 def _fits(shape:Mapping, row:Mapping) -> bool:
-    if not all(dig(row, n.split("|")) is not None for n in shape["needs"]):
+    if not all(dig(row, n) is not None for n in shape["needs"]):
         return False
     return "trace" not in shape or dig(row, shape["trace"]) is not None
 
@@ -246,12 +250,17 @@ def _ours(row:Mapping) -> bool:
     "Is a row in our own names, with texts in them?"
     return all(any(isinstance(row.get(k), str) for k in names) for names in _OURS.values())
 
+_CONTEXTS = ("contexts", "retrieved_contexts", "retrieved_context", "context", "passages", "근거", "조문", "문맥", "검색결과", "문서", "컨텍스트")
+_DOCUMENTS = ("documents", "source_documents", "source_nodes", "retrieved_documents", "retrieved_contents", "retrieval_context", "sources")
+
 def _opened(row:dict) -> dict:
-    "A row in our names whose passages are documents as dicts: as texts."
-    for key in ("contexts", "retrieved_contexts", "retrieved_context", "context", "passages"):
+    "A row in our names whose passages are documents as dicts, or stand under a tool's name: as texts."
+    for key in _CONTEXTS:
         value = row.get(key)
         if isinstance(value, list) and any(isinstance(v, Mapping) for v in value) and len(found := documents_at(value)) == len(value):
             row = {**row, key: found}
+    if not any(row.get(k) for k in _CONTEXTS) and (found := documents_at(dig(row, _DOCUMENTS))):
+        row = {**row, "contexts": found}
     return row
 
 def reshape(row:Mapping, mapping:Mapping|None=None) -> tuple[dict, str, dict[str, str]]:
@@ -275,7 +284,7 @@ def reshape(row:Mapping, mapping:Mapping|None=None) -> tuple[dict, str, dict[str
                 return out, shape["name"], where
     return dict(row), "", {}
 
-# %% ../../nbs/data/20_shapes.ipynb #0ce3bc88
+# %% ../../nbs/data/20_shapes.ipynb #8643fdbe
 class Reshaped(list):
     "Rows as (place, row), and what was read as what."
     def __init__(self, rows=()):
@@ -313,7 +322,12 @@ def reshaped(rows:Iterable[tuple[int, object]], mapping:Mapping|None=None) -> Re
     "`reshape` of every (place, row); spans of one trace become one row. What is no object comes back as it is."
     out, traces = Reshaped(), {}
     spans = next(s for s in _shapes() if "trace" in s)
-    for n, row in _unpacked(list(rows)):
+    rows, mapping = list(rows), dict(mapping) if mapping else None
+    if mapping and (inside := mapping.pop("rows", None)):
+        found = [(n, dig(row, inside)) for n, row in rows]
+        # a file's one list is opened by its reader already
+        rows = [(n, r) for (n, row), (_, got) in zip(rows, found) for r in (got if isinstance(got, list) else [got or row])]
+    for n, row in rows if mapping else _unpacked(rows):
         made, shape, where = reshape(row, mapping) if isinstance(row, Mapping) else (row, "", {})
         if shape == spans["name"]:
             key = str(dig(_span(row), spans["trace"]))
@@ -330,13 +344,14 @@ def reshaped(rows:Iterable[tuple[int, object]], mapping:Mapping|None=None) -> Re
             out.where.update({f: w for f, w in where.items() if f not in out.where})
     return out
 
-# %% ../../nbs/data/20_shapes.ipynb #ae41f0d9
+# %% ../../nbs/data/20_shapes.ipynb #1015dfa9
 def load_map(path:"str|Path|Mapping") -> dict:
-    """A mapping file: {"query": path or [paths], "answer": ..., "contexts"?, "reference"?, "_id"?}. Raises `ConfigError`
+    """A mapping file: {"query": path or [paths], "answer": ..., "contexts"?, "reference"?, "_id"?}, and "rows": the path of
+    the list where the file holds it deeper. Raises `ConfigError`
     where it is not one."""
     found = dict(load_config("map", path))
-    if unknown := [k for k in found if k not in FIELDS]:
-        raise ConfigError(f"--map: 모르는 칸 {unknown[0]!r}. 되는 칸: {', '.join(FIELDS)}")
+    if unknown := [k for k in found if k not in (*FIELDS, "rows")]:
+        raise ConfigError(f"--map: 모르는 칸 {unknown[0]!r}. 되는 칸: {', '.join(FIELDS)}, rows")
     if missing := [k for k in ("query", "answer") if k not in found]:
         raise ConfigError(f"--map: {missing[0]!r}의 길이 없습니다. 예: {{\"query\": \"request.text\", \"answer\": \"reply.body\", \"contexts\": \"hits[].text\"}}")
     for k, v in found.items():
