@@ -261,6 +261,7 @@ from urllib.parse import urlencode, urlsplit
 
 from ..core import log
 from .wire import _check_mapping, _dig, _fill, _load_mapping, _resolve, _slots
+from .streams import is_stream, read_stream
 from .wire import _chat_answer, _described, _source_of
 from .wire import _check_status, _fetch, _legal_url
 
@@ -389,7 +390,7 @@ class ChatTarget(_Bounded):
         key = os.environ.get(self.key_env, "").strip() if self.key_env else ""
         if key and not (key.isascii() and key.isprintable()):
             raise TargetFault("auth", f"환경 변수 {self.key_env}의 값에 줄바꿈이나 영문이 아닌 글자가 있습니다")
-        return _chat_answer(
+        reply = _check_status(
             _fetch(
                 self.url,
                 self.body(query, history),
@@ -398,6 +399,7 @@ class ChatTarget(_Bounded):
                 until=b"data: [DONE]" if self.stream else None,
             )
         )
+        return read_stream(reply) if is_stream(reply) else _chat_answer(reply)
 
 # %% ../../nbs/persona/07_targets.ipynb #66a89a37
 class HTTPTarget(_Bounded):
@@ -449,7 +451,7 @@ class HTTPTarget(_Bounded):
             )
         try:
             reply = _check_status(_fetch(url, body, headers=headers, method=m["method"], timeout_s=timeout_s))
-            return _read(m["response"], reply)
+            return read_stream(reply, m["response"]) if is_stream(reply) else _read(m["response"], reply)
         except TargetFault as e:
             said = e.message
             for k in keys:
