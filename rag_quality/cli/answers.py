@@ -200,6 +200,12 @@ def _ask_command(args) -> int:
     return 1 if bad or n_failed else 0
 
 # %% ../../nbs/cli/00_answers.ipynb #ce94a01e
+def _json_of(found:dict, path:str) -> str:
+    "A result as JSON, or its rows as lines where the file's name asks for that."
+    if path.lower().endswith(".jsonl"):
+        return "".join(json.dumps(r, ensure_ascii=False, allow_nan=False) + "\n" for r in found["rows"])
+    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+
 def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
@@ -224,7 +230,7 @@ def _check_command(args) -> int:
         _forecast(llm, len(given), given, 600)
     found = check_answers(rows, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm, beyond=_beyond_of(args)))
     if args.json:
-        atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
+        atomic_write(args.json, _json_of(found.to_dict(), args.json))
     if args.html:
         atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
     print(text_of(found, shown=args.shown))         # after the files: a reader who has seen enough (head) loses none
@@ -253,7 +259,7 @@ def _add(commands) -> None:
     _map_options(c)
     c.add_argument("--threshold", type=float, default=.6, metavar="수", help="합격의 문턱 (기본: %(default)s)")
     c.add_argument("--shown", type=int, default=10, metavar="수", help="보일 나쁜 답의 수 (기본: %(default)s)")
-    c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로")
+    c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로 (.jsonl이면 한 줄에 답 하나)")
     c.add_argument("--html", metavar="파일", help="문장에 색을 입힌 한 쪽짜리 HTML")
     _laws_option(c)
     llm(c)

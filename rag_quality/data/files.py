@@ -270,7 +270,7 @@ def _whole(raw:bytes, path:Path, problems:Problems) -> list|None:
     if not body.startswith((b"[", b"{")):
         return None
     first = body.split(b"\n", 1)[0].strip()
-    if body.startswith(b"{") and first.endswith(b"}") and (b"\n" in body or not re.search(rb"\[\s*\{", body[:100_000])):
+    if body.startswith(b"{") and first.endswith(b"}") and b"\n" in body:
         return None           # a line of JSONL
     try:
         value = json.loads(_decode(body, path.name))

@@ -128,7 +128,7 @@ def text_at(value, field:str) -> str|None:
     texts = [v for v in value.values() if isinstance(v, str)]
     return nfc(texts[0]) if len(texts) == 1 else None
 
-# %% ../../nbs/data/20_shapes.ipynb #9a33c104
+# %% ../../nbs/data/20_shapes.ipynb #96c1cc40
 _TITLES = ("title", "heading", "article", "조문", "제목", "source", "file_name", "filename")
 
 def document_text(value) -> str|None:
@@ -141,7 +141,7 @@ def document_text(value) -> str|None:
     for key in ("kwargs", "document", "node"):
         if isinstance(value.get(key), Mapping) and (inner := document_text(value[key])):
             return inner
-    fields = ("page_content", "text", "content", "chunk", "passage", "document.content", "본문", "내용")
+    fields = ("page_content", "pageContent", "text", "content", "chunk", "passage", "document.content", "본문", "내용")
     text = next((v for k in fields if isinstance(v := value.get(k), str) and v.strip()), None)
     if text is None:
         return None
@@ -155,7 +155,7 @@ def documents_at(value) -> list[str]:
     if isinstance(value, list):
         return [t for v in value for t in documents_at(v)]
     if isinstance(value, Mapping) and (text := document_text(value)) is None:
-        inner = next((value[k] for k in ("documents", "contexts", "results", "source_nodes", "nodes", "passages", "hits") if value.get(k)), None)
+        inner = next((value[k] for k in ("documents", "contexts", "results", "source_nodes", "nodes", "passages", "hits", "output", "sourceDocuments") if value.get(k)), None)
         return documents_at(inner) if inner is not None else []
     return [t] if (t := document_text(value)) else []
 

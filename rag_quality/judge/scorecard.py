@@ -640,7 +640,11 @@ def judge_command(
         card = score_rows(rows, llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
         print(card.text())
         if json_path is not None:
-            atomic_write(json_path, json.dumps(card.to_dict(), ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+            found, lines = card.to_dict(), str(json_path).lower().endswith(".jsonl")
+            atomic_write(
+                json_path,
+                "".join(json.dumps(r, ensure_ascii=False, allow_nan=False) + "\n" for r in found["rows"]) if lines
+                else json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
     except RagQualityError as e:
         print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr)
         return 2

@@ -5,12 +5,13 @@
 # %% auto #0
 __all__ = ['is_stream', 'Joined', 'joined', 'read_stream']
 
-# %% ../../nbs/persona/25_streams.ipynb #5cee1b67
+# %% ../../nbs/persona/25_streams.ipynb #e702119b
 import json, re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..answering.answers import Answer
+from ..data.shapes import documents_at
 from .wire import (
     TargetFault, _HttpReply, _chat_answer, _check_status, _described, _dig, _plain_words, _source_of, _sources_in)
 
@@ -178,7 +179,9 @@ def joined(
         raise TargetFault("malformed", f"흘려 보낸 사건에 답의 글이 없습니다. 있는 것: {_plain_words(seen, 80)}. 매핑의 response.answer에 자리를 적어 주세요")
     return Joined(_whole(parts), tuple(rows), finish)
 
-# %% ../../nbs/persona/25_streams.ipynb #a7cf544d
+# %% ../../nbs/persona/25_streams.ipynb #d96c8236
+_FOUND = re.compile(r"retriev|source.?doc|documents|contexts", re.I)     # kinds of events that bring passages
+
 def _beside(rows) -> tuple[tuple[str, ...], tuple[str, ...]]:
     "(contexts, citations) that the events bring."
     spread = [v for r in rows for v in (r, *(r[k] for k in ("data", "metadata", "delta", "message", "payload", "result", "response") if isinstance(r.get(k), Mapping)))]
@@ -186,7 +189,8 @@ def _beside(rows) -> tuple[tuple[str, ...], tuple[str, ...]]:
     found = [_source_of(x) for v in spread for x in (v.get("retriever_resources") or ()) if isinstance(x, Mapping)]
     named = [x.get("document_name") for v in spread for x in (v.get("retriever_resources") or ()) if isinstance(x, Mapping)]
     more = [f"{n}\n{t}" if n and n not in t else t for n, (_, t) in zip(named, found) if t]
-    return tuple(dict.fromkeys([*contexts, *more])), citations
+    told = [t for r in rows if _FOUND.search(_kind("", r)) and isinstance(r.get("data"), (list, dict)) for t in documents_at(r["data"])]
+    return tuple(dict.fromkeys([*contexts, *more, *told])), citations
 
 def read_stream(reply:_HttpReply, places:Mapping|None=None) -> Answer:
     """The `Answer` of a reply that came in pieces: OpenAI's by its own rules, any other by what its events say, or by the
