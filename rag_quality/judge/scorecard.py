@@ -86,8 +86,7 @@ def read_rows(
     rows:"str|os.PathLike|Iterable|ScoreRows",
     mapping:"str|os.PathLike|Mapping|None"=None,       # where the fields stand (`load_map`); None: by the table of shapes
 ) -> ScoreRows:
-    """The `rows` of a JSONL, JSON, CSV, Excel or parquet file, of a folder of `datasets`, or of mappings, also as other
-    tools keep them (`data.shapes`); nothing to score at all is a `DataError`."""
+    "The `rows` of a file or folder that `data.shapes` reads, or of mappings; nothing to score at all is a `DataError`."
     if isinstance(rows, ScoreRows):
         return rows
     problems, out, took, seen = Problems(), [], {}, Counter()
@@ -636,15 +635,12 @@ def judge_command(
     or the model gave no value at all, 2 where the arguments or the file are at fault."""
     try:
         _writable(json_path)
-        rows = answers_path if isinstance(answers_path, ScoreRows) else os.fspath(answers_path)
-        card = score_rows(rows, llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
+        card = score_rows(answers_path if isinstance(answers_path, ScoreRows) else os.fspath(answers_path), llm=llm, metrics=metrics, time_limit_s=time_limit_s, **options)
         print(card.text())
         if json_path is not None:
-            found, lines = card.to_dict(), str(json_path).lower().endswith(".jsonl")
-            atomic_write(
-                json_path,
-                "".join(json.dumps(r, ensure_ascii=False, allow_nan=False) + "\n" for r in found["rows"]) if lines
-                else json.dumps(found, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+            kept, lines = card.to_dict(), str(json_path).lower().endswith(".jsonl")
+            said = [json.dumps(r, ensure_ascii=False, indent=None if lines else 1, allow_nan=False) for r in (kept["rows"] if lines else [kept])]
+            atomic_write(json_path, "\n".join(said) + "\n")
     except RagQualityError as e:
         print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr)
         return 2

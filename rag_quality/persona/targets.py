@@ -260,10 +260,10 @@ from typing import Protocol, runtime_checkable
 from urllib.parse import urlencode, urlsplit
 
 from ..core import log
-from .wire import _check_mapping, _dig, _fill, _load_mapping, _resolve, _slots
 from .streams import is_stream, read_stream
-from .wire import _chat_answer, _described, _source_of
-from .wire import _check_status, _fetch, _legal_url
+from rag_quality.persona.wire import (
+    _chat_answer, _check_mapping, _check_status, _described, _dig, _fetch, _fill, _legal_url, _load_mapping, _resolve,
+    _slots, _source_of)
 
 # %% ../../nbs/persona/07_targets.ipynb #dd6a071d
 _all_ = ["ask", "ask_many", "TargetBreaker", "TargetFault"]
@@ -396,9 +396,7 @@ class ChatTarget(_Bounded):
                 self.body(query, history),
                 headers={"Authorization": f"Bearer {key}"} if key else {},
                 timeout_s=timeout_s,
-                until=b"data: [DONE]" if self.stream else None,
-            )
-        )
+                until=b"data: [DONE]" if self.stream else None))
         return read_stream(reply) if is_stream(reply) else _chat_answer(reply)
 
 # %% ../../nbs/persona/07_targets.ipynb #66a89a37
