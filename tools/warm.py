@@ -3,11 +3,11 @@
 usage: python tools/warm.py [--check]
 The bank is read in a fresh process with an empty cache; what a second process then loads goes into data/cache, compressed. Its names are
 hashes of the bank and of Kiwi's version: another bank or another Kiwi finds nothing there and computes. The needs of all domains go into
-one file, data/domains/needs.jsonl.gz: the wheel carries that instead of theirs. `--check` says whether today's bank and Kiwi find all of it
+one file, data/domains/needs.jsonl.xz: the wheel carries that instead of theirs. `--check` says whether today's bank and Kiwi find all of it
 (1 where not: run without it, then commit).
 """
 import argparse
-import gzip
+import lzma
 import os
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGED = ROOT/"data"/"cache"
-NEEDS = ROOT/"data"/"domains"/"needs.jsonl.gz"
+NEEDS = ROOT/"data"/"domains"/"needs.jsonl.xz"
 READ = """
 import sys
 import numpy as np
@@ -59,7 +59,7 @@ def pack(source:Path, target:Path) -> None:
 def needs() -> bytes:
     "The needs of all domains, a line each, in the order in which `load_bank` reads them; the same needs give the same bytes."
     files = sorted(NEEDS.parent.glob("*/*.jsonl"))
-    return gzip.compress(b"".join(p.read_bytes().rstrip(b"\n") + b"\n" for p in files), 9, mtime=0)
+    return lzma.compress(b"".join(p.read_bytes().rstrip(b"\n") + b"\n" for p in files), preset=9 | lzma.PRESET_EXTREME)
 
 
 def main():
@@ -69,7 +69,7 @@ def main():
         with tempfile.TemporaryDirectory() as cache:
             missing = sorted(name for name, there in read(cache).items() if not there)
         print("missing in data/cache: " + ", ".join(missing) if missing else "data/cache is today's")
-        stale = not NEEDS.is_file() or gzip.decompress(NEEDS.read_bytes()) != gzip.decompress(needs())
+        stale = not NEEDS.is_file() or lzma.decompress(NEEDS.read_bytes()) != lzma.decompress(needs())
         if stale:
             print(f"{NEEDS.relative_to(ROOT)} is not what the domains' files say")
         return 1 if missing or stale else 0

@@ -15,6 +15,7 @@ from fnmatch import fnmatch
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from queue import Empty, Queue
 
 import wheel_input
 from slots import slot
@@ -170,6 +171,7 @@ given, answers = sys.stdin, os.fdopen(os.dup(1), "w", encoding="utf8")
 os.dup2(2, 1)
 for line in given:
     s = json.loads(line); out, err, sys.stdin = io.StringIO(), io.StringIO(), io.StringIO(s["stdin"])
+    os.chdir(s["cwd"])
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try: rc = main(s["args"])
         except SystemExit as e: rc = e.code or 0
@@ -180,14 +182,17 @@ for line in given:
 
 class Shared:
     "One process of the installed package that runs commands one after the other."
-    def __init__(self, venv, folder, cwd):
-        self.cpu, self.lost = 0., (folder/f"{cwd.name}.stderr").open("w+")
-        self.p = subprocess.Popen([venv/"bin/python", "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.lost, text=True, cwd=cwd, env=clean_env(folder))
+    def __init__(self, venv, folder, n):
+        self.cpu, self.lost = 0., (folder/f"shared-{n}.stderr").open("w+")
+        self.p = subprocess.Popen([venv/"bin/python", "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.lost, text=True, cwd=folder, env=clean_env(folder))
 
-    def run(self, s):
+    @property
+    def lives(self): return self.p.poll() is None
+
+    def run(self, s, cwd):
         limit = threading.Timer(PATIENCE_S, self.p.kill)
         limit.start()
-        self.p.stdin.write(json.dumps({"args": s.args, "stdin": s.stdin}) + "\n"); self.p.stdin.flush()
+        self.p.stdin.write(json.dumps({"args": s.args, "stdin": s.stdin, "cwd": str(cwd)}) + "\n"); self.p.stdin.flush()
         line = self.p.stdout.readline()
         limit.cancel()
         if not line: self.lost.seek(0); return self.p.wait(), "", "the process died: " + self.lost.read()[-400:], 0.
@@ -225,23 +230,26 @@ def problems_of(s, rc, said, told, cwd):
 def run_step(report, s, venv, folder, cwd, shared=None):
     "Run one command and tell what came out."
     start = time.perf_counter()
-    with slot(): rc, said, told, cpu = shared.run(s) if shared else alone(s, venv, folder, cwd)
+    with slot(): rc, said, told, cpu = shared.run(s, cwd) if shared else alone(s, venv, folder, cwd)
     problems = problems_of(s, rc, said, told, cwd)
     shown = " ".join(Path(a).name if a.startswith("/") else a for a in s.args)
     more = f"\n       | {said.strip()[-300:]} | {told.strip()[-500:]}" if problems else ""
     report.row(f"{'rag-quality' if not shared else '       main'} {shown[:110]}", "; ".join(problems) + more, f"rc {rc}, {time.perf_counter() - start:.0f} s, CPU {cpu:.1f} s")
 
-def run_chain(report, name, chain, venv, folder, seen=None):
-    "The commands of a chain, one after the other, in an empty folder of its own; it goes on after a failure. The first of each command has a process of its own."
+ALONE = {"search", "test", "check", "evaluate", "import", "doctor"}     # the first of these has a process of its own, as a user's has
+
+def run_chain(report, name, chain, venv, folder, seen, idle):
+    "The commands of a chain, one after the other, in an empty folder of its own; it goes on after a failure. `idle`: a queue of processes that chains lend one another."
     cwd, shared = folder/f"work-{name}", None
     cwd.mkdir()
-    seen = set() if seen is None else seen
-    for s in chain:
-        own = s.env or s.args[0] not in seen or shared and shared.p.poll() is not None
+    for n, s in enumerate(chain):
+        own = s.env or s.args[0] in ALONE - seen
         seen.add(s.args[0])
-        if not own and shared is None: shared = Shared(venv, folder, cwd)
+        if not own and (shared is None or not shared.lives):
+            try: shared = idle.get_nowait()
+            except Empty: shared = Shared(venv, folder, f"{name}-{n}")
         run_step(report, s, venv, folder, cwd, None if own else shared)
-    if shared: shared.close()
+    if shared and shared.lives: idle.put(shared)
 
 
 # ---- readers of results
@@ -447,9 +455,10 @@ def everything(report, venv, folder, only=()):
         chosen = {n: c for n, c in found.items() if not only or n in only}
         first = chosen.pop("search", None)
         if first: run_step(report, first[0], venv, folder, at); chosen["search"] = first[1:]        # fills the cache that the others read
+        idle, seen = Queue(), {"search"} if first else set()
         with ThreadPoolExecutor(AT_ONCE) as pool:
-            seen = {"search"}
-            for done in [pool.submit(run_chain, report, n, c, venv, folder, seen) for n, c in chosen.items()]: done.result()
+            for done in [pool.submit(run_chain, report, n, c, venv, folder, seen, idle) for n, c in chosen.items()]: done.result()
+        while not idle.empty(): idle.get().close()
 
 
 def main(argv=None):

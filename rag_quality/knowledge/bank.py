@@ -7,7 +7,7 @@ __all__ = ['PACKED', 'FILE', 'NEAREST', 'SPREAD', 'SURE', 'Lay', 'Need', 'load_b
            'CampusEncoder', 'FormalTerms', 'QueryRewriter', 'shared_rewriter']
 
 # %% ../../nbs/knowledge/00_bank.ipynb #8fdd3821
-import gzip
+import lzma
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def _need(row, where:str) -> Need:
             f" {e})"
         ) from None
 
-PACKED = "needs.jsonl.gz"      # the needs of all packaged domains in one file: what the wheel carries
+PACKED = "needs.jsonl.xz"      # the needs of all packaged domains in one file: what the wheel carries
 
 def _rows(name:str, text:str):
     for n, line in enumerate(text.splitlines(), 1):
@@ -69,7 +69,7 @@ def _read(folder:str) -> tuple[Need, ...]:
     files = sorted(Path(folder).glob("*.jsonl")) or sorted(Path(folder).glob("*/*.jsonl"))
     packed = Path(folder)/PACKED
     if not files and packed.is_file():
-        return tuple(_rows(PACKED, gzip.decompress(packed.read_bytes()).decode("utf8")))
+        return tuple(_rows(PACKED, lzma.decompress(packed.read_bytes()).decode("utf8")))
     if not files:
         raise ConfigError(f"{folder}: 짝의 파일(*.jsonl)이 없습니다.")
     return tuple(need for path in files for need in _rows(path.name, path.read_text(encoding="utf-8-sig")))

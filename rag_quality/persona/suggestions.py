@@ -119,7 +119,7 @@ def _likely_needs(
 
 # %% ../../nbs/persona/20_suggestions.ipynb #542683a5
 _LEVELS = ("seen", "again", "near", "asked")      # what asks for an entry, the strongest first
-_LEAST, _FLOOR = .5, .02      # expected wordings that speak for an entry; its probability
+_LEAST, _FLOOR = .7, .03      # expected wordings that speak for an entry; its probability
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
