@@ -59,10 +59,11 @@ def clean():
 
 def rules():
     "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, the packaged readings are today's"
-    tool("check_notebooks.py")
-    tool("warm.py", "--check")
-    tool("sidebar.py", "--check")
-    tool("site_check.py", "--still")
+    with slots.slot():
+        tool("check_notebooks.py")
+        tool("warm.py", "--check")
+        tool("sidebar.py", "--check")
+        tool("site_check.py", "--still")
 
 
 def quickest():
@@ -109,7 +110,8 @@ def coverage():
 
 def figures():
     "each measured figure of the text is in a result or an output; stale results are listed"
-    tool("check_figures.py")
+    with slots.slot():
+        tool("check_figures.py")
 
 
 def fuzz():
@@ -158,9 +160,9 @@ class Check:
 
 CHECKS = [
     Check(clean),
-    Check(rules),
-    Check(figures),
     Check(nbdev, night=False),
+    Check(rules, beside=True),
+    Check(figures, beside=True),
     Check(notebooks, night=False, beside=True),
     Check(coverage, push=False),
     Check(site, push=False),

@@ -31,8 +31,10 @@ def told(kind, key):
     seen.append(f"{kind}/{key} {found is not None}")
     return found
 core.cache_load = told
+from rag_quality.claims.lexicon import shared_lexicon
 from rag_quality.knowledge.bank import shared_rewriter
 from rag_quality.persona.suggestions import learnt
+shared_lexicon()
 learnt(tuple(shared_rewriter().needs))
 print("\\n".join(seen))
 """
