@@ -496,14 +496,17 @@ from dataclasses import dataclass
 
 from ..core import DataError
 from .scenes import _scenes
+from .thread import ThreadReading, packaged_thread
 
 # %% ../../nbs/persona/10_context.ipynb #67dc2232
 @dataclass(frozen=True, slots=True)
 class ContextCheck:
     "Whether an answer goes on with the dialogue."
-    kept: bool|None      # None: nothing can be said
-    reason: str          # in Korean
-    kind: str = ""       # forgotten | topic | role | contradiction | repetition | asked_again; '' where it is kept
+    kept: bool|None             # None: nothing can be said
+    reason: str                 # in Korean
+    kind: str = ""              # one of `thread.KINDS`; '' where it is kept
+    by: str = "rules"           # what decided: rules | reader
+    broken: float|None = None   # the reader's probability that the thread is lost; None where it did not read
 
 # %% ../../nbs/persona/10_context.ipynb #f468d5f6
 def _turns(turns) -> list[Mapping]:
@@ -515,16 +518,34 @@ def _turns(turns) -> list[Mapping]:
 
 _ORDER = (_repeated, _mistaken, _forgotten, _contradicted, _strayed, _asked_again)     # the first sign that is found is named
 
+_ALONE, _BACKED = .8, .3      # probability of a lost thread that is enough alone; that a rule's sign needs
+_SAID = {
+    "forgotten": "앞에서 말한 조건을 잊음", "topic": "물은 것과 다른 것을 답함", "role": "묻는 이를 다른 사람으로 앎",
+    "contradiction": "앞의 답과 어긋남", "repetition": "앞의 답을 되풀이함", "asked_again": "이미 말한 것을 다시 물음",
+    "reference": "가리킨 것을 다른 것으로 앎", "scope": "다른 기간·곳·대상으로 미끄러짐"}
+
 def _check_turn(turns:Sequence[Mapping]) -> ContextCheck:
     "The last turn alone."
-    return _check(_scenes(_turns(turns))[-1])
+    s = _scenes(_turns(turns))[-1]
+    return _check(s, *_readings([s]))
 
-def _check(s:_Scene) -> ContextCheck:
+def _readings(scenes:Sequence[_Scene]) -> list[ThreadReading|None]:
+    "What the reader of dialogues says of each; None where it is not installed, or there is nothing to read."
+    reader = packaged_thread()
+    some = [s for s in scenes if s.before and s.answer] if reader else []
+    said = iter(reader.read([(s.before, s.user, s.answer) for s in some]) if some else ())
+    return [next(said) if reader and s.before and s.answer else None for s in scenes]
+
+def _check(s:_Scene, reading:ThreadReading|None=None) -> ContextCheck:
     if not s.answer:
         return ContextCheck(None, "답이 비어 있어 알 수 없음")
-    for sign in (f(s) for f in _ORDER):
-        if sign:
-            return ContextCheck(False, sign.reason, sign.kind)
+    p = None if reading is None else round(reading.broken, 3)
+    sign = next((x for x in (f(s) for f in _ORDER) if x), None)
+    if sign and (p is None or p >= _BACKED):
+        return ContextCheck(False, sign.reason, sign.kind, "rules", p)
+    if p is not None and p >= _ALONE:
+        words = f": '{reading.words[:40]}'" if reading.words else ""
+        return ContextCheck(False, f"읽는 모델이 보기에 {_SAID[reading.kind]}{words}", reading.kind, "reader", p)
     return ContextCheck(
         True,
         (
@@ -536,9 +557,10 @@ def _check(s:_Scene) -> ContextCheck:
                 else "앞의 답을 스스로 바로잡음" if _corrects(s.answer) else "앞의 이야기에 이어짐"
             )
         ),
-    )
+        by="rules" if sign is None else "reader", broken=p)
 
 def check_context(turns:Sequence[Mapping]   # [{"user": ..., "assistant": ...}, ...]
                  ) -> list[ContextCheck]:
     "One check a turn: does the answer keep what was said, asked and answered before?"
-    return [_check(s) for s in _scenes(_turns(turns))]
+    scenes = _scenes(_turns(turns))
+    return [_check(s, r) for s, r in zip(scenes, _readings(scenes))]

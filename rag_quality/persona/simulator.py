@@ -537,7 +537,9 @@ def _root_cause(ask:Callable, turn:Turn, before:Sequence[Mapping], passages:Mapp
 def _turn_checks(s:_Scene, check:ContextCheck, follow:FollowUp|None, query:PersonaQuery) -> dict:
     "The checks of one turn: the thread, the intent, what was said of the asker, the need."
     told = bool(_asker(s.messages)[0] or _in_force(s.messages))
-    lost = [x for x in (_forgotten(s), _mistaken(s), _asked_again(s)) if x] if s.answer else []
+    lost = s.answer and (
+        any((_forgotten(s), _mistaken(s), _asked_again(s)))
+        or check.kept is False and check.kind in ('forgotten', 'role', 'asked_again'))
     before = {k for u, _ in s.before for k, _ in asked_for(u)}
     now = {k for k, _ in asked_for(s.user)}
     evolved = (
