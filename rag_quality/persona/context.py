@@ -518,7 +518,8 @@ def _turns(turns) -> list[Mapping]:
 
 _ORDER = (_repeated, _mistaken, _forgotten, _contradicted, _strayed, _asked_again)     # the first sign that is found is named
 
-_ALONE, _BACKED = .9, .6      # probability of a lost thread that is enough alone; that a rule's sign needs
+_ALONE, _BACKED = .9, .6      # probability of a lost thread that is enough alone; that a sign of most rules needs
+_SURE = {"repetition", "role", "asked_again"}      # signs that none of 206 good turns of others had: they need no reader
 _SAID = {
     "forgotten": "앞에서 말한 조건을 잊음", "topic": "물은 것과 다른 것을 답함", "role": "묻는 이를 다른 사람으로 앎",
     "contradiction": "앞의 답과 어긋남", "repetition": "앞의 답을 되풀이함", "asked_again": "이미 말한 것을 다시 물음",
@@ -541,7 +542,7 @@ def _check(s:_Scene, reading:ThreadReading|None=None) -> ContextCheck:
         return ContextCheck(None, "답이 비어 있어 알 수 없음")
     p = None if reading is None else round(reading.broken, 3)
     sign = next((x for x in (f(s) for f in _ORDER) if x), None)
-    if sign and (p is None or p >= _BACKED):
+    if sign and (p is None or p >= _BACKED or sign.kind in _SURE):
         return ContextCheck(False, sign.reason, sign.kind, "rules", p)
     if p is not None and p >= _ALONE:
         words = f": '{reading.words[:40]}'" if reading.words else ""
