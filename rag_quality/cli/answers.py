@@ -208,10 +208,19 @@ def _json_of(found:dict, path:str) -> str:
         return "".join(json.dumps(r, ensure_ascii=False, allow_nan=False) + "\n" for r in found["rows"])
     return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
 
+def _check_scores(found) -> list[dict]:
+    "The score of each checked answer, with its outcome and the reason of its worst claim."
+    def why(r):
+        bad = [c for c in r.result.claims if c.verdict != "supported"]
+        return r.result.reason or "; ".join(f"{c.text.strip()}: {c.reason}" for c in bad[:3])
+    return [
+        {"_id": r.row_id, "name": "faithfulness", "value": r.result.score, "label": r.result.outcome, "explanation": why(r), "method": r.result.method}
+        for r in found.rows]
+
 def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
-    from rag_quality.cli.judge import _show_map
+    from rag_quality.cli.judge import _check_outs, _show_map, _write_outs
     from rag_quality.judge.scorecard import read_rows
     from rag_quality.report.answers import check_answers, html_of, text_of
     from rag_quality.cli.measure import _check_writable, _forecast, _llm_of, _tell_batch
@@ -223,6 +232,7 @@ def _check_command(args) -> int:
         raise ConfigError(f"--threshold {args.threshold}: 0과 1 사이의 수여야 합니다.")
     for target, other in ((args.json, args.html), (args.html, args.json)):
         _check_writable(target, False, args.answers, other)
+    _check_outs(args, args.json, args.html)
     if args.show_map:
         return _show_map(args)
     llm = _llm_of(args)
@@ -235,6 +245,8 @@ def _check_command(args) -> int:
         atomic_write(args.json, _json_of(found.to_dict(), args.json))
     if args.html:
         atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
+    if args.out or args.events:
+        _write_outs(args, [r.to_dict() for r in found.rows], _check_scores(found))
     print(text_of(found, shown=args.shown))         # after the files: a reader who has seen enough (head) loses none
     _tell_batch(llm)
     idle = llm is not None and not hasattr(llm, "unmatched") and found.model_claims[1] and not found.model_claims[0]
@@ -289,7 +301,8 @@ def _serve_command(args) -> int:
     "`rag-quality serve`: until it is stopped."
     from rag_quality.answering.serve import book_tools, check_binding, listen, serving_app, tool_server
     from rag_quality.core import import_extra
-    token, workers = args.token or os.environ.get("RAG_QUALITY_TOKEN") or None, args.workers or (8 if args.llm else 2)
+    token = args.token or os.environ.get("RAG_QUALITY_TOKEN") or None
+    workers = args.workers if args.workers is not None else 8 if args.llm else 2
     if args.mcp:
         import_extra("mcp.server.mcpserver", "mcp")
     else:
@@ -310,7 +323,7 @@ def _serve_command(args) -> int:
 # %% ../../nbs/cli/00_answers.ipynb #7f97f14b
 def _add(commands) -> None:
     "Add `ask`, `check` and `serve` to the commands of `rag-quality`."
-    from rag_quality.cli.judge import _map_options
+    from rag_quality.cli.judge import _map_options, _out_options
     from rag_quality.cli.measure import _data_options, _llm_options as llm, _model_options
     a = commands.add_parser("ask", parents=[_data_options()], help="규정에 묻고, 출처가 붙은 답을 받음")
     a.add_argument("query", nargs="?", metavar="질문")
@@ -330,6 +343,7 @@ def _add(commands) -> None:
     c.add_argument("--shown", type=int, default=10, metavar="수", help="보일 나쁜 답의 수 (기본: %(default)s)")
     c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로 (.jsonl이면 한 줄에 답 하나)")
     c.add_argument("--html", metavar="파일", help="문장에 색을 입힌 한 쪽짜리 HTML")
+    _out_options(c)
     _laws_option(c)
     llm(c)
     c.set_defaults(run=_check_command)
