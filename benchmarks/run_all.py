@@ -39,6 +39,8 @@ def own(small):
     yield ["faiss_search.py", *(["--slice"] if small else [])]
     yield ["gpu_search.py", *(["--slice"] if small else [])]
     yield ["ray_sweep.py", *(["--slice"] if small else [])]
+    yield ["serve.py", *(["--slice"] if small else [])]
+    yield ["real_forms.py"]
     yield ["claims_bank.py"]
     yield ["house.py"]
     yield ["quantities.py"]
@@ -86,7 +88,7 @@ def external(folder):
         else: print(f"== not measured: {needed} is not in the folder")
 
 ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
-ALONE = ("speed.py", "llm_faults.py", "persona_endpoints.py")      # a busy machine would fail them
+ALONE = ("speed.py", "llm_faults.py", "persona_endpoints.py", "serve.py")      # a busy machine would fail them
 
 def cost(command) -> float:
     "CPU seconds of a command the last time that it was kept; a new one first."

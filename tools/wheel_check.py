@@ -437,6 +437,11 @@ def chains(at, url):
             step("search", "숙박비 상한", "--data", rules, "--index", "hnsw", says=("출장 여비 규정 제2조",), errs=("faiss",)),      # small enough for the exact search: told, not refused
             refused("search", "숙박비", "--data", rules, "--encoder", "BAAI/bge-m3", says="rag-quality["),
             refused("sweep", "--data", beir, "--engine", "ray", says="rag-quality[ray]"),
+            step("serve --help", says=("--token", "--mcp")),
+            refused("serve", "--data", rules, says="rag-quality[serve]"),
+            refused("serve --mcp", "--data", rules, says="rag-quality[mcp]"),
+            refused("serve --host 0.0.0.0", "--data", rules, says="토큰"),
+            refused("check --answers", at/"answers.jsonl", "--out", "checked.parquet", says="rag-quality[parquet]"),
             refused("sweep", "--data", beir, "--index", "flat hnsw", says="rag-quality[cpu]"),
         ],
     }

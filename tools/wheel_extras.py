@@ -37,6 +37,30 @@ wanted = dict(l.split("\\t")[:2] for l in (at/"beir/qrels/test.tsv").read_text(e
 table("autorag/qa.parquet", [{"qid": r["_id"], "query": r["text"], "retrieval_gt": [[wanted[r["_id"]]]], "generation_gt": [""]} for r in rows("beir/queries.jsonl") if r["_id"] in wanted])
 """
 
+# the server, asked over HTTP; its tools, called by the client of the package
+TRIES = {"serve": """
+import json, re, subprocess, sys, urllib.request
+p = subprocess.Popen([sys.argv[1], "serve", "--port", "0", "--data", sys.argv[2]], stdout=subprocess.PIPE, text=True, encoding="utf8")
+url = re.search(r"http://\\S+", p.stdout.readline())[0]
+def post(path, value): return json.load(urllib.request.urlopen(urllib.request.Request(url + path, json.dumps(value).encode(), {"Content-Type": "application/json"})))
+try:
+    said = post("/v1/chat/completions", {"messages": [{"role": "user", "content": "정기권 해지하면 요금을 돌려받을 수 있나요?"}]})
+    assert "날짜로 계산하여 반환" in said["choices"][0]["message"]["content"] and said["rag_quality"]["citations"], said
+    assert post("/check", {"answer": "정기권을 해지하면 요금을 돌려주지 않습니다."})["contexts"]
+    assert b"<script>" in urllib.request.urlopen(url).read()
+finally: p.terminate(); p.wait(30)
+""", "mcp": """
+import asyncio, sys
+from mcp import Client, StdioServerParameters, stdio_client
+async def main():
+    async with Client(stdio_client(StdioServerParameters(command=sys.argv[1], args=["serve", "--mcp", "--data", sys.argv[2]]))) as client:
+        assert [t.name for t in (await client.list_tools()).tools] == ["search", "check_answer", "verify_citations"]
+        found = await client.call_tool("search", {"query": "숙박비 상한", "k": 1})
+        assert "출장 여비 규정 제2조" in found.content[0].text, found
+        assert (await client.call_tool("search", {"query": ""})).is_error
+asyncio.run(main())
+"""}
+
 def books(at):
     "The rules, with a table, as one HWP and one PDF."
     said = [line for rule, articles in wheel_input.RULES.items() for line in (rule, *(x for n, (head, body) in enumerate(articles, 1) for x in f"제{n}조({head}) {body}".split("\n")))]
@@ -71,6 +95,8 @@ def cases(extra, at, url):
                 step("judge --answers", at/"answers.jsonl", "--llm", model, "--max-calls", 2, env=env)],
         "judge": [step("judge --answers", at/"answers.jsonl", "--llm", model, "--dry-run", says=("호출",), env=env)],
         "dense": [step("search", "휴학 며칠까지 돼요?", "--data", at/"rules", "--encoder", at/"tiny/model", says=("1. ",)), refused("search", "휴학", "--encoder", "no/such/folder")],
+        "serve": [refused("serve --host 0.0.0.0", "--data", at/"rules", says="토큰")],      # asked in TRIES
+        "mcp": [step("serve --help", says=("--mcp",))],
         "bge": [refused("search", "휴학", "--data", at/"rules", "--encoder", "BAAI/bge-m3")],       # the weights are not here: that is said in a line
     }.get(extra)
 
@@ -95,5 +121,8 @@ def everything(report, venv, folder, wheel, only=()):
             if extra == "dense":
                 made = subprocess.run([venv/"bin/python", "-c", TINY, at/"tiny"], capture_output=True, text=True, cwd=folder, env=clean_env(folder))
                 report.row("a model of random weights", made.stderr.strip()[-500:] if made.returncode else "")
+            if extra in TRIES:
+                tried = subprocess.run([venv/"bin/python", "-c", TRIES[extra], venv/"bin/rag-quality", at/"rules"], capture_output=True, text=True, cwd=folder, env=clean_env(folder), timeout=300)
+                report.row(f"what {extra} gives is asked", tried.stderr.strip()[-500:] if tried.returncode else "")
             run_chain(report, f"extra-{extra}", chain, venv, folder)
             if extra == "llm": report.row("the model was asked", "" if ASKED else "never: the commands went on without it", f"{len(ASKED)} times")

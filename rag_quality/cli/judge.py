@@ -12,6 +12,47 @@ from .measure import (_check_writable, _encoder_of, _expansion_forecast, _foreca
     _model_options, _tell_batch)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
+def _out_options(parser) -> None:
+    "The arguments that say where the results go for other tools."
+    parser.add_argument("--out", action="append", metavar="파일", help="답마다의 결과를 표로: .parquet, .jsonl, .json (여러 번 줄 수 있음)")
+    parser.add_argument("--events", metavar="파일", help="OpenTelemetry의 사건 gen_ai.evaluation.result를 OTLP JSON 한 줄로")
+
+def _check_outs(args, *others) -> None:
+    "Say before the work what could not be written after it."
+    from pathlib import Path
+    from rag_quality.core import ConfigError, import_extra
+    from rag_quality.data.sheets import TABLE_ENDS
+    outs = [*(args.out or ()), *([args.events] if args.events else [])]
+    for n, target in enumerate(outs):
+        _check_writable(target, False, args.answers, *others, *outs[:n])
+    for target in args.out or ():
+        if Path(target).suffix.lower() not in TABLE_ENDS:
+            raise ConfigError(f"--out {target}: 이름의 끝이 {', '.join(TABLE_ENDS)} 가운데 하나여야 합니다.")
+        if target.lower().endswith(".parquet"):
+            import_extra("pyarrow", "parquet")
+
+def _write_outs(args, rows, scores) -> None:
+    "Write what `_out_options` ask for: `rows` as tables, `scores` as events."
+    from rag_quality.core import atomic_write
+    from rag_quality.data.sheets import evaluation_events, write_table
+    for target in args.out or ():
+        write_table(target, rows)
+    if args.events:
+        atomic_write(args.events, json.dumps(evaluation_events(scores), ensure_ascii=False, allow_nan=False) + "\n")
+
+def _judge_scores(card) -> list[dict]:
+    "The scores of a scorecard, one a row and metric, and the rules' verdicts beside them."
+    out = []
+    for r in card.rows:
+        out += [
+            {"_id": r.row_id, "name": m, "value": s.value, "explanation": s.reason, "method": s.method, "error": s.error}
+            for m, s in r.scores.items()]
+        if r.rules is not None:
+            out.append({"_id": r.row_id, "name": "overall", "value": r.rules.overall, "label": r.outcome, "method": "rules"})
+        elif r.rules_reason:
+            out.append({"_id": r.row_id, "name": "overall", "value": None, "label": r.outcome, "explanation": r.rules_reason, "method": "rules"})
+    return out
+
 def _map_options(parser) -> None:
     "The arguments that say where question, answer and passages stand in somebody else's file."
     parser.add_argument("--map", metavar="파일", help='칸의 길을 적은 JSON: {"query": "req.q", "answer": "res.text", "contexts": "hits[].text"}')
@@ -56,13 +97,15 @@ def _judge_command(args) -> int:
         return _show_map(args)
     if args.dry_run:
         return _cost(args)
+    _check_outs(args, args.json)
     from rag_quality.judge.scorecard import read_rows
     llm, encoder = _llm_of(args), load_encoder(args.encoder)
     if llm is not None and not llm.absent():
         _judge_forecast(args, llm)
     return run(
         read_rows(args.answers, args.map), llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
-        evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer)
+        evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer,
+        also=lambda card: _write_outs(args, card.to_dict()["rows"], _judge_scores(card)))
 
 # %% ../../nbs/cli/01_judge.ipynb #e4097c6d
 def _label_command(args) -> int:
@@ -162,6 +205,7 @@ def _add_judge(commands) -> None:
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
     j.add_argument("--time-limit", type=float, metavar="초", help="전체 시간 한도 (기본: 없음. 걸릴 시간을 먼저 알림)")
     j.add_argument("--json", metavar="파일", help="모든 수치와 줄마다의 결과를 JSON으로")
+    _out_options(j)
     j.add_argument("--dry-run", action="store_true", help="묻지 않고, 호출과 토큰과 값만 어림")
     j.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산")
     j.add_argument("--max-usd", type=float, metavar="달러", help="돈의 예산")

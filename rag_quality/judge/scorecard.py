@@ -629,6 +629,7 @@ def judge_command(
     metrics:"str|Iterable[str]|None"=None,         # None: see `resolve_metrics`
     json_path:str|os.PathLike|None=None,           # where the scorecard is written as JSON
     time_limit_s:float|None=None,                  # seconds for the whole; what was not asked by then is told
+    also:"Callable|None"=None,                     # what else is done with the `Scorecard`
     **options,                                     # the other arguments of `score_rows`
 ) -> int:
     """Print the scorecard of a file of answers; 0 where it could be made, 1 where lines of the file could not be read
@@ -641,6 +642,8 @@ def judge_command(
             kept, lines = card.to_dict(), str(json_path).lower().endswith(".jsonl")
             said = [json.dumps(r, ensure_ascii=False, indent=None if lines else 1, allow_nan=False) for r in (kept["rows"] if lines else [kept])]
             atomic_write(json_path, "\n".join(said) + "\n")
+        if also is not None:
+            also(card)
     except RagQualityError as e:
         print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr)
         return 2

@@ -1,0 +1,103 @@
+"""Files that other tools write, made with these tools themselves and read by our importer: python benchmarks/real_forms.py
+
+For each tool that is installed (ragas, datasets, langchain-core, deepeval, haystack-ai, llama-index-core): three answers are put into the tool's own
+objects, saved by the tool's own function where it has one, and read back by `read_rows`; a file is right where every question, answer and list of
+passages comes out as it went in. A tool that is not installed is told. None of them is a dependency of the package: the nightly job installs them.
+"""
+import dataclasses, importlib, json, os, sys, tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rag_quality.core import RagQualityError
+from rag_quality.judge.scorecard import read_rows
+
+import kept
+
+for name in ("RAGAS_DO_NOT_TRACK", "DEEPEVAL_TELEMETRY_OPT_OUT", "HAYSTACK_TELEMETRY_DISABLED"): os.environ[name] = "YES" if name.startswith("DEEP") else "true"
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
+
+ROWS = [      # of a made-up house; a comma, a line break and quotes, as they break tables
+    {"query": "관리비는 언제까지 내나요?", "answer": "매달 25일까지 냅니다.", "contexts": ["관리 규약 제3조(관리비)\n입주자는 매달 25일까지 관리비를 낸다.", "관리 규약 제4조(연체)\n늦으면 하루에 100분의 1을 더한다."]},
+    {"query": "반려동물을 키워도 되나요?", "answer": "\"이웃의 동의\"가 있으면, 한 마리까지 됩니다.", "contexts": ["관리 규약 제9조(동물)\n이웃의 동의를 받아 한 마리까지 기를 수 있다."]},
+    {"query": "이삿날 승강기 사용료는?", "answer": "5만원입니다.\n미리 냅니다.", "contexts": ["관리 규약 제12조(승강기)\n이사할 때에는 5만원을 미리 낸다."]}]
+
+def written(at, name, text): (at/name).write_text(text, encoding="utf8"); return at/name
+
+def lines(at, name, values): return written(at, name, "".join(json.dumps(v, ensure_ascii=False) + "\n" for v in values))
+
+def ragas(at):
+    from ragas import EvaluationDataset
+    made = EvaluationDataset.from_list([{"user_input": r["query"], "response": r["answer"], "retrieved_contexts": r["contexts"]} for r in ROWS])
+    made.to_jsonl(str(at/"set.jsonl")); made.to_csv(str(at/"set.csv")); made.to_hf_dataset().save_to_disk(str(at/"folder"))
+    yield from (("to_jsonl", at/"set.jsonl"), ("to_csv", at/"set.csv"), ("to_hf_dataset, save_to_disk", at/"folder"))
+
+def datasets(at):
+    from datasets import Dataset, DatasetDict
+    made = Dataset.from_list([{"question": r["query"], "answer": r["answer"], "contexts": r["contexts"]} for r in ROWS])
+    made.save_to_disk(str(at/"one")); DatasetDict({"train": made.select([0]), "test": made}).save_to_disk(str(at/"dict"))
+    made.to_parquet(str(at/"set.parquet")); made.to_json(str(at/"set.jsonl"), force_ascii=False); made.to_csv(str(at/"set.csv"))
+    yield from (("save_to_disk", at/"one"), ("DatasetDict.save_to_disk", at/"dict"), ("to_parquet", at/"set.parquet"), ("to_json", at/"set.jsonl"), ("to_csv", at/"set.csv"))
+
+def langchain_core(at):
+    from langchain_core.documents import Document
+    from langchain_core.load import dumpd
+    from langchain_core.messages import AIMessage, HumanMessage
+    docs = lambda r: [Document(page_content=t, metadata={"source": "규약.pdf", "page": 1}) for t in r["contexts"]]
+    yield "retrieval chain, model_dump of the documents", lines(at, "chain.jsonl", [{"input": r["query"], "context": [d.model_dump() for d in docs(r)], "answer": r["answer"]} for r in ROWS])
+    yield "dumpd of a whole result", lines(at, "dumpd.jsonl", [dumpd({"question": r["query"], "source_documents": docs(r), "answer": r["answer"]}) for r in ROWS])
+    yield "messages, dumpd", lines(at, "messages.jsonl", [dumpd({"messages": [HumanMessage(r["query"]), AIMessage(r["answer"])], "context": docs(r)}) for r in ROWS])
+
+def deepeval(at):
+    from deepeval.dataset import EvaluationDataset
+    from deepeval.test_case import LLMTestCase
+    cases = [LLMTestCase(input=r["query"], actual_output=r["answer"], retrieval_context=r["contexts"]) for r in ROWS]
+    made = EvaluationDataset()
+    for c in cases: made.add_test_case(c)
+    for kind in ("json", "csv", "jsonl"):
+        try: made.save_as(file_type=kind, directory=str(at/kind), include_test_cases=True)
+        except (TypeError, ValueError) as e: print(f"  deepeval has no save_as of {kind}: {str(e)[:60]}", file=sys.stderr); continue
+        yield f"save_as {kind}", next((at/kind).iterdir())
+    yield "model_dump of the cases", lines(at, "cases.jsonl", [c.model_dump(mode="json") for c in cases])
+
+def haystack(at):
+    from haystack import Document
+    from haystack.dataclasses import ChatMessage, GeneratedAnswer
+    docs = lambda r: [Document(content=t, meta={"file_path": "규약.pdf"}, score=.9) for t in r["contexts"]]
+    yield "GeneratedAnswer.to_dict", lines(at, "answers.jsonl", [GeneratedAnswer(data=r["answer"], query=r["query"], documents=docs(r), meta={}).to_dict() for r in ROWS])
+    yield "pipeline result", lines(at, "pipeline.jsonl", [{"query": r["query"], "retriever": {"documents": [d.to_dict() for d in docs(r)]}, "llm": {"replies": [ChatMessage.from_assistant(r["answer"]).to_dict()]}} for r in ROWS])
+
+def llama_index(at):
+    from llama_index.core.base.response.schema import Response
+    from llama_index.core.schema import NodeWithScore, TextNode
+    made = [(r, Response(response=r["answer"], source_nodes=[NodeWithScore(node=TextNode(text=t), score=.8) for t in r["contexts"]])) for r in ROWS]
+    yield "Response, to_dict of the nodes", lines(at, "responses.jsonl", [{"query": r["query"], "response": a.response, "source_nodes": [n.to_dict() for n in a.source_nodes]} for r, a in made])
+    yield "Response as a mapping", lines(at, "asdict.jsonl", [{"query_str": r["query"], **json.loads(json.dumps(dataclasses.asdict(a), default=lambda n: n.to_dict()))} for r, a in made])
+
+TOOLS = {"ragas": (ragas, "ragas"), "datasets": (datasets, "datasets"), "langchain-core": (langchain_core, "langchain_core"), "deepeval": (deepeval, "deepeval"), "haystack-ai": (haystack, "haystack"), "llama-index-core": (llama_index, "llama_index.core")}
+
+def read(path):
+    "[(question, answer, passages)] of a file, or why it could not be read."
+    try: found = read_rows(path)
+    except RagQualityError as e: return str(e)[:200]
+    return [(r.item.query, r.item.answer, list(r.item.contexts)) for r in found.rows]
+
+def main():
+    right, wrong, absent = {}, [], []
+    for tool, (make, module) in TOOLS.items():
+        try: importlib.import_module(module)
+        except ImportError: absent.append(tool); continue
+        with tempfile.TemporaryDirectory() as d:
+            for form, path in make(Path(d)):
+                got, wanted = read(path), [(r["query"], r["answer"], r["contexts"]) for r in ROWS]
+                if got == wanted: right.setdefault(tool, []).append(form)
+                else: wrong.append((tool, form, got if isinstance(got, str) else next(((g, w) for g, w in zip(got, wanted) if g != w), f"{len(got)} rows")))
+    for tool, forms in right.items(): print(f"{tool}: {len(forms)} forms read as they were written ({', '.join(forms)})")
+    for tool, form, why in wrong: print(f"  -> {tool}, {form}: {str(why)[:400]}")
+    print(f"forms read {sum(map(len, right.values()))}, not read {len(wrong)}; not installed: {', '.join(absent) or 'none'}")
+    def which(tool):
+        try: return version(tool)
+        except PackageNotFoundError: return None
+    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files"], tools={t: {"version": which(t), "forms": f} for t, f in right.items()}, absent=absent)
+    assert not wrong
+
+if __name__ == "__main__": kept.run(main)
