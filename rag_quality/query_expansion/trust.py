@@ -91,18 +91,20 @@ class ReplyTrust:
 
     def _weigh(self, query, texts, hits):
         given = self.fusion.given(query, texts)
-        offline = self._offline(hits)
-        return given, offline, self._logits(query, [t for t, _ in given[1:]], offline)
+        offline, words = self._offline(hits), tuple(t for t, _ in given[1:])
+        z = self._learnt.get((query, words))
+        return given, offline, self._logits(query, words, offline) if z is None else z
 
     def learn(self, found:Mapping[str, tuple[Mapping, list]]) -> float:
         """The model's level, 0..1, from what it wrote for several queries: `found`: query -> (its texts by kind, the
         hits without a model). What was learnt before is forgotten."""
-        self._learnt = {q: _sigmoid(self._weigh(q, *what)[2]) for q, what in found.items() if what[0]}
+        self._learnt, weighed = {}, {q: self._weigh(q, *what) for q, what in found.items() if what[0]}
+        self._learnt = {(q, tuple(t for t, _ in given[1:])): z for q, (given, _, z) in weighed.items()}
         return self.level()
 
     def level(self, more:Sequence[float]=()) -> float:
-        "The mean trust in the texts that were learnt from, and in some `more`; near its first value while they are few."
-        seen = np.concatenate([*self._learnt.values(), np.asarray(more, float)])
+        "The mean trust in the texts that were learnt from, and in `more` (logits); near its first value while they are few."
+        seen = _sigmoid(np.concatenate([*self._learnt.values(), np.asarray(more, float)]))
         return float((seen.sum() + _FIRST*_FIRST_N) / (len(seen) + _FIRST_N))
 
     def search(
@@ -114,7 +116,7 @@ class ReplyTrust:
     ) -> Weighed:
         "The offline ranking moved towards the texts as far as they are trusted; itself where they are not."
         given, base, z = self._weigh(query, texts, offline)
-        level = self.level(() if query in self._learnt else _sigmoid(z))
+        level = self.level(() if (query, tuple(t for t, _ in given[1:])) in self._learnt else z)
         trust = _sigmoid(z + np.clip(_SLOPE*(level - _MIDDLE), -_MOST, _MOST))
         trust = np.where(np.isneginf(z), 0., trust)
         usable = np.sort(trust[~np.isneginf(z)])
