@@ -44,7 +44,9 @@ def long_material():
 
 def said_for(asked):
     "A plausible reply to whatever the roles ask."
-    quote = "휴학"
+    quote = "휴학 신청은 1일 안에"
+    if '"citation_accuracy"' in asked: return {c: {"evidence": [quote], "reason": "조문에 없는 기한을 말했다", "score": .5} for c in ("correctness", "completeness", "citation_accuracy")}
+    if '"actionability"' in asked: return {c: {"quote": quote, "reason": "기한을 말했다", "score": .5} for c in ("completeness", "relevance", "citation", "practicality", "actionability")}
     if '"binaryScore"' in asked: return {"binaryScore": "yes", "reasoning": "질문의 휴학을 정한 조문이다"}
     if '"claims"' in asked:
         n = [int(x) for x in re.findall(r"주장 (\d+)", asked)] or [1]

@@ -156,7 +156,7 @@ class Lab:
     def with_replies(self, writes, together=True):
         "(scores, queries whose ranking is the model's) of the default pipeline with a model that writes so."
         llm = Replayed(lambda q: writes(q, self.world), self.part.queries)
-        step = expansion_step(self.fusion, cache(lambda q: expansion_texts(q, llm)), self.full)
+        step = expansion_step(self.fusion, cache(lambda q: expansion_texts(q, llm, num_queries=4)), self.full)
         system = replace(self.systems[-1], steps=[*self.systems[-1].steps[:-1], step if together else replace(step, prepare=None)])
         run, noted, used = system.run_telling(self.part.judged)
         if noted: raise RuntimeError(next(iter(noted.values()))[0])
