@@ -49,6 +49,7 @@ def own(small):
     yield ["claims_parts.py"]
     yield ["semantic.py", *(["--slice"] if small else [])]
     yield ["llm_faults.py", *(["--slice"] if small else [])]
+    if not small: yield ["llm_limits.py"]
     yield ["judging.py", *(["--slice"] if small else [])]
     for more in ([], ["--faults"]): yield ["expansion.py", str(HERE.parent/"data/hanbit"), *more, *(["--slice"] if small else ["--split", "dev"])]
     for name in ANSWERS: yield [name, *(["--slice"] if small else [])]
@@ -81,6 +82,7 @@ def external(folder):
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in (*ANSWERS, "grading.py", "knowledge.py"))
     if (folder/"regs/queries.jsonl").is_file(): yield ["persona_realism.py", f"{folder}/regs"]
+    if (folder/"regs/llm_rewrites.dev.jsonl").is_file(): yield ["llm_replies.py", str(folder)]
     if (folder/"regs/needs.jsonl").is_file(): yield ["persona_fact_check.py", str(folder), "--split", "all"]
     if pairs := [f"{folder}/{name}/dev.tsv" for name in ("korsts", "klue-sts") if (folder/name/"dev.tsv").is_file()]: yield ["semantic.py", *pairs]
     for needed, command in sets.items():
@@ -88,7 +90,7 @@ def external(folder):
         else: print(f"== not measured: {needed} is not in the folder")
 
 ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
-ALONE = ("speed.py", "llm_faults.py", "persona_endpoints.py", "serve.py")      # a busy machine would fail them
+ALONE = ("speed.py", "llm_faults.py", "llm_limits.py", "persona_endpoints.py", "serve.py")      # a busy machine would fail them
 
 def cost(command) -> float:
     "CPU seconds of a command the last time that it was kept; a new one first."

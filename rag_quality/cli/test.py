@@ -197,7 +197,7 @@ def _add(commands) -> None:
     _llm_options(t)
     t.set_defaults(run=_test_command)
     d = commands.add_parser("diagnose", parents=[_data_options()], help="세션의 질문으로 컴포넌트마다의 기여(Shapley 값)를 잼")
-    i = commands.add_parser("improve", parents=[_data_options()], help="진단에서 나온 제안을 재어 보고, 나아지는 것만 적용")
+    i = commands.add_parser("improve", parents=[_data_options()], help="진단에서 나온 제안을 재어 보고(모델 없이 잼), 나아지는 것만 적용")
     i.add_argument("--apply", action="store_true", help="나아진 것을 ./data/config에 남김 (없으면 재어 보기만)")
     i.add_argument("--rollback", action="store_true", help="마지막 적용을 바이트까지 되돌림")
     r = commands.add_parser("report", help="세션의 보고서(Markdown)")

@@ -43,7 +43,8 @@ BEFORE = "before"                          # whitespace BM25 over the raw query
 def _llm_step(words:BM25Index, vectors:VectorStore, passages, llm, otherwise:Step) -> Step:
     "What a language model writes for a colloquial query searched beside `otherwise`; a query is asked once."
     texts = lru_cache(maxsize=4096)(lambda q: expansion_texts(q, llm))
-    return expansion_step(ExpansionFusion(words, vectors, passages), texts, otherwise)
+    return expansion_step(
+        ExpansionFusion(words, vectors, passages), texts, otherwise, workers=getattr(llm, "max_concurrency", 1))
 
 def pipeline(
     collection:Collection,  # the passages to search

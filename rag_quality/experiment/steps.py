@@ -9,6 +9,7 @@ __all__ = ['ModelUse', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 
 # %% ../../nbs/experiment/02_steps.ipynb #7911c660
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -17,12 +18,13 @@ from ..knowledge import CampusSearch
 from ..knowledge.typing import TypedWords
 from ..colloquial import ColloquialTransformer
 from ..core import ConfigError, Passage, Query, Run, progress
-from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
+from ..query_expansion.fusion import DEPTH, ExpansionFusion, RegulationEvidence
 from ..korean.formality import detect_formality
 from ..retrieval.fusion import HybridRetriever
 from ..morphology import MorphologicalExpander
 from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import Texts
+from ..query_expansion.trust import ReplyTrust
 from ..retrieval import BM25Index
 from ..core.wall import Failure, attempt, failure_of
 
@@ -64,6 +66,8 @@ class Step:
     apply: Callable[[State], tuple[State, str]]
     # what stands in where `apply` raises; None: the state stays as it was
     fallback: "Step|None" = field(default=None, repr=False)
+    # looks at the states of many queries before they are run one by one; it may raise, as `apply` may
+    prepare: "Callable[[list[State]], None]|None" = field(default=None, repr=False)
 
     def __call__(self, state:State) -> tuple[State, TraceEntry]:
         start, failures = time.perf_counter(), ()
@@ -150,6 +154,14 @@ class System:
         "`run` (`queries`, `k`), and the queries in which something failed: query_id -> what."
         return self.run_telling(queries, k)[:2]
 
+    def _prepare(self, queries:list[Query], k:int) -> None:
+        "Let the steps that look at many queries at once do so."
+        for n, step in enumerate(self.steps):
+            if step.prepare is None:
+                continue
+            before = replace(self, steps=self.steps[:n])
+            attempt(step.name, step.prepare, [before._through(q.text, k)[0] for q in queries], otherwise=None)
+
     @property
     def asks_model(self) -> bool:
         "Has it a step that asks a language model?"
@@ -159,8 +171,9 @@ class System:
         self, queries:Iterable[Query], k:int=100
     ) -> tuple[Run, dict[str, tuple[Failure, ...]], dict[str, ModelUse]]:
         "`run_noting` (`queries`, `k`), and for each query for which a model was asked what became of it."
-        run, noted, used = {}, {}, {}
-        for q in progress(list(queries), self.name):
+        run, noted, used, queries = {}, {}, {}, list(queries)
+        self._prepare(queries, k)
+        for q in progress(queries, self.name):
             (run[q.query_id], failures, model), whole = attempt(
                 self.name, self._ranked, q.text, k, otherwise=({}, (), None))
             if model is not None:
@@ -254,11 +267,29 @@ def campus_step(
     return Step("campus" if evidence is None else "campus+regulation", apply, hybrid_step(campus.hybrid))
 
 # %% ../../nbs/experiment/02_steps.ipynb #e2ca74c5
-def expansion_step(fusion:ExpansionFusion, texts_of:Callable[[str], Texts], otherwise:Step) -> Step:
-    """Search (`fusion`) for the texts that a model writes for a colloquial query (`texts_of`); `otherwise` where
-    it writes none, and for written ones."""
+def expansion_step(
+    fusion:ExpansionFusion,                 # searches for the texts
+    texts_of:Callable[[str], Texts],        # what a model writes for a query
+    otherwise:Step,                         # the search without a model
+    *,
+    workers:int=1,                          # questions under way at a time, where many queries are prepared
+) -> Step:
+    """The ranking of `otherwise`, for a colloquial query moved towards the texts of a model as far as these are borne out
+    (`ReplyTrust`); itself where it writes none, and for written ones."""
+    trust, found = ReplyTrust(fusion), {}
+    def deep(s):
+        return found.get((s.query, s.text)) or otherwise.apply(replace(s, k=max(s.k, DEPTH)))
+    def spoken(s):
+        return detect_formality(s.query).register == "colloquial"
+    def prepare(states):
+        found.clear()
+        asked = [s for s in states if spoken(s)]
+        with ThreadPoolExecutor(workers) as pool:
+            made = list(pool.map(lambda s: texts_of(s.query), asked))
+        found.update({(s.query, s.text): deep(s) for s, m in zip(asked, made) if m.texts})
+        trust.learn({s.query: (m.texts, list(found[s.query, s.text][0].hits)) for s, m in zip(asked, made) if m.texts})
     def apply(s):
-        if detect_formality(s.query).register != "colloquial":
+        if not spoken(s):
             return otherwise.apply(s)
         made = texts_of(s.query)
         why = "; ".join(dict.fromkeys(made.reasons))
@@ -266,8 +297,10 @@ def expansion_step(fusion:ExpansionFusion, texts_of:Callable[[str], Texts], othe
             after, reason = otherwise.apply(s)
             why = why or "쓸 글이 없음"
             return replace(after, model=ModelUse("", why)), f"{why}; 모델 없이: {reason}"
-        return (
-            replace(s, hits=tuple(fusion.search(s.query, made.texts, s.k)), model=ModelUse(made.method)),
-            f"{made.method}: 글 {len(made.texts)}갈래{'; ' + why if why else ''}",
-        )
-    return Step("LLM", apply, otherwise)
+        after, reason = deep(s)
+        got = trust.search(s.query, made.texts, list(after.hits), s.k)
+        told = f"{made.method}: {got.reason}{'; ' + why if why else ''}"
+        if not got.share:
+            return replace(after, hits=after.hits[:s.k], model=ModelUse("", "모델의 글이 질의나 규정집과 맞지 않아 쓰지 않음")), f"{told}; 모델 없이: {reason}"
+        return replace(after, hits=tuple(got.hits), model=ModelUse(made.method)), told
+    return Step("LLM", apply, otherwise, prepare)

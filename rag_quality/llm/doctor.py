@@ -14,7 +14,7 @@ from importlib import metadata
 from http.client import HTTPException
 
 from ..core import ConfigError, cache_dir, os_reason
-from rag_quality.llm.errors import (_PROVIDERS, Provider, _base_url_of, _key_error, _legal_base_url, mask_secrets,
+from rag_quality.llm.errors import (_PROVIDERS, Provider, _base_url_of, _fix_for, _key_error, _legal_base_url, mask_secrets,
     _provider_of)
 
 # %% ../../nbs/llm/00_doctor.ipynb #bbfb7284
@@ -68,22 +68,22 @@ def _list_models(prefix:str, base_url:str, key:str="", timeout_s:float=3) -> lis
         raise ValueError(f"{type(e).__name__}: 모델 목록이 아닙니다") from None
 
 # %% ../../nbs/llm/00_doctor.ipynb #4fd0eb38
-def _failed(p:Provider, e, where, wanted) -> Check:
-    "What a failed models-list request means."
+def _failed(p:Provider, e, where, wanted, fix) -> Check:
+    "What a failed models-list request means; `fix`: what mends an address where the right server is not."
     if isinstance(e, urllib.error.HTTPError):
         wrong_key = e.code in (400, 401, 403)
         return Check(
             "LLM", p.name, False, f"열쇠가 틀렸습니다 ({e.code})" if wrong_key else f"{where}: 상태 {e.code}",
-            f"export {p.key_env}=... (맞는 열쇠로)" if wrong_key and p.key_env else p.fix)
+            f"export {p.key_env}=... (맞는 열쇠로)" if wrong_key and p.key_env else fix)
     if isinstance(e, ConfigError):
         return Check("LLM", p.name, False, str(e).split(". ")[0], f"export {p.base_envs[0]}=http://호스트:포트")
     if isinstance(e, ValueError):
-        return Check("LLM", p.name, False, f"{where}: 모델 목록이 아닙니다 (다른 서버일 수 있음)", p.fix)
+        return Check("LLM", p.name, False, f"{where}: 모델 목록이 아닙니다 (다른 서버일 수 있음)", fix)
     if isinstance(getattr(e, "reason", e), TimeoutError):
-        return Check("LLM", p.name, False, f"{where}: 받기만 하고 답하지 않습니다 (시간 넘김)", p.fix)
+        return Check("LLM", p.name, False, f"{where}: 받기만 하고 답하지 않습니다 (시간 넘김)", fix)
     return Check(
         "LLM", p.name, None if p.local and not wanted else False,
-        f"{where}: 켜져 있지 않습니다" if p.local else f"{where}: 닿지 않습니다", p.fix)
+        f"{where}: 켜져 있지 않습니다" if p.local else f"{where}: 닿지 않습니다", fix)
 
 def _check_provider(prefix:str, model:str="", base_url:str="", timeout_s:float=3) -> Check:
     "Does a provider answer, in how many ms, and has it got the model?"
@@ -105,7 +105,7 @@ def _check_provider(prefix:str, model:str="", base_url:str="", timeout_s:float=3
     try:
         found = _list_models(prefix, where, key, timeout_s)
     except Exception as e:
-        return _failed(p, e, shown, bool(model))
+        return _failed(p, e, shown, bool(model), _fix_for(model or f"{prefix}/", base_url or None))
     ms, has = round((time.perf_counter() - begun) * 1000, 1), f"{shown}, 모델 {len(found)}개" + (", 열쇠: 있음" if key else "")
     short = model.split("/", 1)[-1]
     if model and short not in found and f"{short}:latest" not in found:
@@ -223,7 +223,7 @@ def diagnose(models:Iterable[str]|None=None,   # litellm strings to look for; No
         mine = [m for m in wanted if _PROVIDERS.get(_provider_of(m)[0]) is _PROVIDERS[prefix]]
         late = Check(
             "LLM", _PROVIDERS[prefix].name, False, f"{mask_secrets(_base_url_of(prefix))}: {timeout_s:g}초 안에 답하지 않습니다",
-            _PROVIDERS[prefix].fix)
+            _fix_for(f"{prefix}/"))
         jobs += [
             (lambda prefix=prefix, m=m: _check_provider(prefix, m, timeout_s=timeout_s), late) for m in mine or [""]
         ]

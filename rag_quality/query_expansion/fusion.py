@@ -88,9 +88,22 @@ class ExpansionFusion:
         names: dict[str, int] = {}
         self._of = np.array([names.setdefault(regulation_of(p) or f"\0{p.doc_id}", len(names)) for p in passages], int)
 
+    def given(self, query:str, texts:Mapping[str, "str|Sequence[str]"]) -> list[tuple[str, float]]:
+        "`query` and every text that stands for it (`texts`: kind -> a text or texts), each with its weight."
+        return _weighted_texts(query, texts, self.weights)
+
     def parts(self, query:str, texts:Mapping[str, "str|Sequence[str]"]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         "(words, vectors, regulation) of every passage, each in 0..1; `texts`: kind -> a text or texts that stand for `query`."
-        given, bag = _weighted_texts(query, texts, self.weights), {}
+        return self._parts(self.given(query, texts))
+
+    def best_of_regulation(self, words:np.ndarray) -> np.ndarray:
+        "For every passage the best of `words` (a score each) in its regulation."
+        best = np.zeros(self._of.max(initial=-1) + 1)
+        np.maximum.at(best, self._of, words)
+        return best[self._of]
+
+    def _parts(self, given:list[tuple[str, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        bag = {}
         for text, w in given:
             for t in self.bm25.tokenizer(text):
                 bag[t] = bag.get(t, 0.0) + w
@@ -102,14 +115,16 @@ class ExpansionFusion:
                 near = normalize_array(
                     np.asarray(self.store.index.scores((v / np.linalg.norm(v)).astype(np.float32)), float)
                 )
-        best = np.zeros(self._of.max(initial=-1) + 1)
-        np.maximum.at(best, self._of, words)
-        return words, near, best[self._of]
+        return words, near, self.best_of_regulation(words)
+
+    def mixed(self, given:list[tuple[str, float]]) -> np.ndarray:
+        "The fused score of every passage, in the order of the index, for texts with a weight each (`given`)."
+        words, near, regulation = self._parts(given)
+        return (words + self.dense*near + self.regulation*regulation).round(9)
 
     def scores(self, query:str, texts:Mapping[str, "str|Sequence[str]"]) -> np.ndarray:
-        "The fused score of every passage, in the order of the index, for `query` and its `texts`."
-        words, near, regulation = self.parts(query, texts)
-        return (words + self.dense*near + self.regulation*regulation).round(9)
+        "`mixed` for `query` and its `texts`."
+        return self.mixed(self.given(query, texts))
 
     def search(self, query:str, texts:Mapping[str, "str|Sequence[str]"], k:int=10) -> list[tuple[str, float]]:
         "The `k` best (doc_id, score) for `query` and its `texts`."

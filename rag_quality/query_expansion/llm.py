@@ -90,6 +90,8 @@ def why_refused(
         return "JSON이나 표시의 조각입니다"
     if find_instructions(text):
         return "모델에게 하는 지시입니다"
+    if len(words := text.split()) >= 6 and len(set(words)) < .5*len(words):
+        return "같은 말을 되풀이합니다"
     if _HANGUL.search(query):
         letters = _LETTER.findall(text)
         korean = len(_HANGUL.findall(text))
