@@ -20,6 +20,8 @@ def _pack_of(args, collection):
     from rag_quality.knowledge import load_pack
     if args.knowledge is None:
         return None
+    if getattr(args, "ablate", False):
+        raise ConfigError("--ablate는 --knowledge와 함께 쓰지 않습니다. 팩이 얼마를 얻는지는 --knowledge만 준 표의 마지막 줄에 있습니다.")
     pack = load_pack(args.knowledge)
     fit = pack.fit(collection.passages)
     if not fit.fresh:

@@ -135,7 +135,6 @@ def _evaluate_command(args) -> int:
     "`rag-quality evaluate`; 1 where a step raised for some of the queries, or the model that was asked gave nothing to any."
     from functools import partial
     from rag_quality.cli.learn import _pack_of
-    from rag_quality.core import ConfigError
     from rag_quality.experiment import ablation_systems, measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
@@ -143,8 +142,6 @@ def _evaluate_command(args) -> int:
     for target, folder in ((args.json, False), (args.out, True)):
         _check_writable(target, folder)
     encoder, collection, llm = _encoder_of(args), _collection_of(args), _llm_of(args)
-    if args.ablate and args.knowledge:
-        raise ConfigError("--ablate는 --knowledge와 함께 쓰지 않습니다. 팩이 얼마를 얻는지는 --knowledge만 준 표의 마지막 줄에 있습니다.")
     pack = _pack_of(args, collection)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
