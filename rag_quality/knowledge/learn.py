@@ -103,7 +103,7 @@ def why_dropped(
 ) -> str:
     "Which of `CAUSES` speaks against a question; '' where none does."
     bare, article = _bare(text), _bare(passage.full_text)
-    if not 4 <= len(bare) <= _LONGEST or re.search(r"[{}\[\]⟦⟧<>]|```|\\[nu]|\.\.\.", text):
+    if not 4 <= len(bare) <= _LONGEST or re.search(r"[{}\[\]⟦⟧<>]|```|\\[nu]", text):
         return "form"
     if find_instructions(text):
         return "order"
