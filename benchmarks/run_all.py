@@ -56,6 +56,7 @@ def own(small):
     for name in ("rules.py", "outcomes.py"): yield [name, *(["--slice"] if small else [])]
     yield ["grading.py", *(["--slice"] if small else [])]
     yield ["query_analysis.py", *(["--slice"] if small else [])]
+    yield ["learn.py", *(["--slice"] if small else [])]
     yield ["synonyms_build.py", "--check"]
     for name in PERSONA: yield [name, *(["--slice"] if small else [])]
     if small: yield ["knowledge.py", "--slice"]
@@ -84,6 +85,7 @@ def external(folder):
     if (folder/"regs/queries.jsonl").is_file(): yield ["persona_realism.py", f"{folder}/regs"]
     if (folder/"regs/llm_rewrites.dev.jsonl").is_file(): yield ["llm_replies.py", str(folder)]
     if (folder/"regs/needs.jsonl").is_file(): yield ["persona_fact_check.py", str(folder), "--split", "all"]
+    if (folder/"law/qrels/dev.tsv").is_file(): yield ["learn.py", str(folder), "--full"]
     if pairs := [f"{folder}/{name}/dev.tsv" for name in ("korsts", "klue-sts") if (folder/name/"dev.tsv").is_file()]: yield ["semantic.py", *pairs]
     for needed, command in sets.items():
         if (folder/needed).exists(): yield [c.format(folder) for c in command]

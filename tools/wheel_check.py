@@ -312,6 +312,15 @@ def replied(cwd):
     wheel_input.lines(cwd/"replies.jsonl", [{"custom_id": r["custom_id"], "response": {"status_code": 200, "body": body}} for r in asked])
     return ""
 
+def learnt_replies(cwd):
+    "A batch file asks of the articles; replies as a batch run would give are written beside it, one of them a refusal."
+    asked = rows(cwd/"pack/requests.jsonl")
+    if len(asked) < 5 or not any("정기권" in r["body"]["messages"][1]["content"] for r in asked): return f"{asked!r:.300}"
+    said = [{"questions": ["주차권 끊어 놓은 거 그만두면 돈 얼마나 돌려줘요?"]} if "해지" in r["body"]["messages"][1]["content"] else {"questions": ["죄송하지만 답변드릴 수 없습니다."]} for r in asked]
+    body = lambda content: {"model": "test", "choices": [{"message": {"role": "assistant", "content": json.dumps(content, ensure_ascii=False)}, "finish_reason": "stop"}]}
+    wheel_input.lines(cwd/"learnt.jsonl", [{"custom_id": r["custom_id"], "response": {"status_code": 200, "body": body(c)}} for r, c in zip(asked, said)])
+    return ""
+
 
 # ---- the cases
 
@@ -373,6 +382,11 @@ def chains(at, url):
             step("ask --queries", at/"questions.jsonl", "--out", "said.jsonl", "--data", rules, rc=1, errs=("3",), look=answered),
             step("search", ASKED, "--data", rules, "--llm", "openai/test-model", "--batch-out", "batch.jsonl", errs=("batch.jsonl",), look=replied),
             step("search", ASKED, "--data", rules, "--llm", "openai/test-model", "--batch-in", "replies.jsonl", says=("출장 여비 규정 제2조",)),
+            step("learn", "--data", rules, "--out", "pack", says=("배치를 기다림",), look=learnt_replies),
+            step("learn", "--data", rules, "--out", "pack", "--batch-in", "learnt.jsonl", says=("거절", "되찾기"), look=has("pack/manifest.json", "rag-quality-pack/1", "test")),
+            step("search", "주차권 끊은 거 그만두면 돈 줘?", "--data", rules, "--knowledge", "pack", "--trace", says=("배운 물음", "주차장 운영 규정 제4조"), errs=("팩",)),
+            refused("learn", "--data", rules, "--out", "pack", "-k", "0", says="-k 0"),
+            refused("search", "숙박비", "--data", rules, "--knowledge", "no-pack", says="no-pack"),
             refused("search", "숙박비", "--data", "no/such", says="no/such"),
             refused("search", "숙박비", "--dta", rules, says="--data"),
             refused("search", "  ", "--data", rules, says="비었습니다"),

@@ -14,6 +14,7 @@ from . import cases as cli_cases
 from . import documents as cli_documents
 from . import gate as cli_gate
 from . import judge as cli_judge
+from . import learn as cli_learn
 from . import measure as cli_measure
 from . import test as cli_test
 
@@ -64,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
     cli_documents._add(commands)
     cli_measure._add(commands)
+    cli_learn._add(commands)
     cli_ask._add(commands)
     cli_judge._add(commands)
     cli_test._add(commands)

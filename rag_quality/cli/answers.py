@@ -13,10 +13,13 @@ from pathlib import Path
 def _assistant_of(args):
     "The assistant over the collection that the arguments name, with the default retrieval of `experiment`."
     from rag_quality.answering import answerer_for
+    from rag_quality.cli.learn import _pack_of
     from rag_quality.cli.measure import _collection_of, _encoder_of, _llm_of
     from rag_quality.experiment import pipeline
     llm, collection = _llm_of(args), _collection_of(args)
-    system = pipeline(collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, llm=llm)[-1]
+    system = pipeline(
+        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, llm=llm,
+        pack=_pack_of(args, collection))[-1]
     return answerer_for(collection, search=system.search, llm=llm)
 
 def _read_questions(path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
@@ -322,9 +325,16 @@ def _serve_command(args) -> int:
 
 # %% ../../nbs/cli/00_answers.ipynb #7f97f14b
 def _add(commands) -> None:
+<<<<<<< /tmp/tmp8xysdgit.txt
     "Add `ask`, `check` and `serve` to the commands of `rag-quality`."
     from rag_quality.cli.judge import _map_options, _out_options
     from rag_quality.cli.measure import _data_options, _llm_options as llm, _model_options
+=======
+    "Add `ask` and `check` to the commands of `rag-quality`."
+    from rag_quality.cli.judge import _map_options
+    from rag_quality.cli.learn import _knowledge_option
+    from rag_quality.cli.measure import _data_options, _llm_options as llm
+>>>>>>> /tmp/tmpv3e0qdez.txt
     a = commands.add_parser("ask", parents=[_data_options()], help="규정에 묻고, 출처가 붙은 답을 받음")
     a.add_argument("query", nargs="?", metavar="질문")
     a.add_argument("--queries", metavar="파일", help="JSONL({_id, text} 한 줄에 하나), JSON, CSV")
@@ -332,6 +342,7 @@ def _add(commands) -> None:
     a.add_argument("--json", action="store_true", help="JSON으로 보임")
     a.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
     _laws_option(a)
+    _knowledge_option(a)
     llm(a)
     a.set_defaults(run=_ask_command)
     c = commands.add_parser("check", help="어느 RAG 체계의 답이든 문장마다 조문과 맞댐")
@@ -361,4 +372,3 @@ def _add(commands) -> None:
     s.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산")
     s.add_argument("--max-usd", type=float, metavar="달러", help="돈의 예산")
     s.set_defaults(run=_serve_command)
-

@@ -133,17 +133,19 @@ def _llm_options(parser) -> None:
 # %% ../../nbs/cli/02_measure.ipynb #8a50865c
 def _evaluate_command(args) -> int:
     "`rag-quality evaluate`; 1 where a step raised for some of the queries, or the model that was asked gave nothing to any."
-    from rag_quality.experiment import ablation_systems
-    from rag_quality.experiment import measurable, pipeline, run_experiment
+    from functools import partial
+    from rag_quality.cli.learn import _pack_of
+    from rag_quality.experiment import ablation_systems, measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
     parse_measures(args.measures)                     # what is wrong is told before the work, not after
     for target, folder in ((args.json, False), (args.out, True)):
         _check_writable(target, folder)
     encoder, collection, llm = _encoder_of(args), _collection_of(args), _llm_of(args)
+    pack = _pack_of(args, collection)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
-    build = ablation_systems if args.ablate else pipeline
+    build = ablation_systems if args.ablate else partial(pipeline, pack=pack)
     _expansion_forecast(llm, measurable(collection, split)[0].judged)
     found = run_experiment(
         collection,
@@ -162,16 +164,17 @@ def _evaluate_command(args) -> int:
 # %% ../../nbs/cli/02_measure.ipynb #e8e31871
 def _search_command(args) -> None:
     "`rag-quality search`"
+    from rag_quality.cli.learn import _pack_of
     from rag_quality.core import ConfigError
     from rag_quality.experiment import pipeline
     if not args.query.strip():
         raise ConfigError("질문이 비었습니다. 예: rag-quality search \"휴학은 어떻게 해?\"")
     if args.k < 1:
         raise ConfigError(f"-k {args.k}: 1 이상이어야 합니다")
-    llm = _llm_of(args)
+    llm, collection = _llm_of(args), _collection_of(args)
     found = pipeline(
-        _collection_of(args), encoder=_encoder_of(args), weights=args.weights, device=args.device, index=args.index,
-        llm=llm)[-1].search(args.query, args.k)
+        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, index=args.index, llm=llm,
+        pack=_pack_of(args, collection))[-1].search(args.query, args.k)
     _tell_batch(llm)
     print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
     if found.terms:
@@ -209,6 +212,7 @@ def _data_options() -> argparse.ArgumentParser:
 
 def _add_evaluate(commands) -> None:
     "Add `evaluate` and `search` to the commands of `rag-quality`."
+    from rag_quality.cli.learn import _knowledge_option
     data = _data_options()
     data.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
     data.add_argument(
@@ -226,6 +230,7 @@ def _add_evaluate(commands) -> None:
     s.add_argument("-k", type=int, default=5, help="보일 조문 수 (기본: %(default)s)")
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     for p in (e, s):
+        _knowledge_option(p)
         _llm_options(p)
     s.set_defaults(run=_search_command)
 
@@ -285,24 +290,28 @@ def _explain_text(found:dict) -> str:
 # %% ../../nbs/cli/02_measure.ipynb #d27b7e3a
 def _explain_command(args) -> None:
     "`rag-quality explain`"
+    from rag_quality.cli.learn import _pack_of
     from rag_quality.core import ConfigError
     from rag_quality.experiment import pipeline
     if not args.query.strip():
         raise ConfigError("질문이 비었습니다. 예: rag-quality explain \"아파서 쉬고 싶은데 어캄?\"")
     if args.k < 1:
         raise ConfigError(f"-k {args.k}: 1 이상이어야 합니다")
-    found = _explain(
-        pipeline(_collection_of(args), encoder=_encoder_of(args), weights=args.weights, device=args.device), args.query,
-        args.k)
+    collection = _collection_of(args)
+    systems = pipeline(
+        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, pack=_pack_of(args, collection))
+    found = _explain(systems, args.query, args.k)
     print(json.dumps(found, ensure_ascii=False, indent=1) if args.json else _explain_text(found))
 
 def _add_explain(commands) -> None:
     "Add `explain` to the commands of `rag-quality`."
+    from rag_quality.cli.learn import _knowledge_option
     e = commands.add_parser("explain", parents=[_data_options()], help="단계마다 질의와 순위에 무엇을 했는지")
     e.add_argument("query", metavar="질문")
     e.add_argument("-k", type=int, default=5, help="보일 조문 수 (기본: %(default)s)")
     e.add_argument("--json", action="store_true", help="JSON으로 보임")
     e.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
+    _knowledge_option(e)
     e.set_defaults(run=_explain_command)
 
 # %% ../../nbs/cli/02_measure.ipynb #37dab7bf

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from .. import __version__
-from ..knowledge import CampusSearch
+from ..knowledge import CampusSearch, Pack
 from ..knowledge.typing import TypedWords
 from ..colloquial import ColloquialTransformer
 from ..core import ConfigError, Query, Run, content_hash
@@ -54,6 +54,7 @@ def pipeline(
     device:str="auto",  # where vectors are searched: auto, cpu, cuda
     index:str="flat",  # how: flat (exact), fp16, int8, hnsw, ivf, pq
     llm=None,  # an `LLMService`, which adds a row
+    pack:Pack|None=None,  # what was learnt of this collection, which adds a row
 ) -> list[System]:
     "The ladder of systems from 'before' to the default pipeline, which is the last."
     passages = collection.passages
@@ -82,6 +83,11 @@ def pipeline(
         ("+ campus knowledge", [typed, rewrite, near, campus_step(knowing)], None),
         ("+ regulation", [typed, rewrite, near, full := campus_step(knowing, RegulationEvidence(knowing, passages))], None),
     ]
+    if pack is not None:
+        taught = CampusSearch(
+            morphemes, hybrid, passages, rewriter=knowing.rewriter, store=knowing.store, coverage_of=coverage, pack=pack)
+        full = campus_step(taught, RegulationEvidence(taught, passages))
+        rows.append(("+ learnt pack", [typed, rewrite, near, full], None))
     if llm is not None:
         rows.append(("+ LLM", [typed, rewrite, near, _llm_step(morphemes, hybrid.vector, passages, llm, full)], None))
     return [System(name, steps, by_id, base) for name, steps, base in rows]

@@ -262,8 +262,10 @@ def campus_step(
         hits = find(
             s.query, s.k, suggestion=found, trust=trust, text=s.text, terms=s.words or s.text, weights=tuple(weights))
         said = tuple(t for t, _ in found.terms[:5]) if trust else ()
-        return replace(
-            s, hits=tuple(hits), terms=s.terms + said), f"{found.reason}; 더한 정도 {trust:.2f}" if found else found.reason
+        reason = f"{found.reason}; 더한 정도 {trust:.2f}" if found else found.reason
+        if campus.learnt and (near := campus.learnt.nearest(s.query)):
+            reason += f"; 배운 물음 '{near[0]}' {near[2]:.2f}"
+        return replace(s, hits=tuple(hits), terms=s.terms + said), reason
     return Step("campus" if evidence is None else "campus+regulation", apply, hybrid_step(campus.hybrid))
 
 # %% ../../nbs/experiment/02_steps.ipynb #e2ca74c5

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SHARES', 'KNOWN', 'shared_synonyms', 'CampusSearch', 'Lay', 'Need', 'load_bank', 'CampusEncoder', 'Contextualized',
            'contextualize', 'QueryAnalysis', 'analyze_query', 'QueryRewriter', 'FormalTerms', 'shared_rewriter',
-           'Synonyms', 'needs_retrieval']
+           'Synonyms', 'needs_retrieval', 'LearntQuestions', 'Pack', 'load_pack']
 
 # %% ../../nbs/08_knowledge.ipynb #454cfc57
 from collections.abc import Callable, Sequence
@@ -18,6 +18,7 @@ from .bank import CampusEncoder, Lay, Need, load_bank
 from .contextualize import Contextualized, contextualize
 from .questions import QueryAnalysis, analyze_query
 from .bank import FormalTerms, QueryRewriter, shared_rewriter
+from .pack import LearntQuestions, Pack, load_pack
 from .synonyms import Synonyms, term_bag, weigh
 from .talk import needs_retrieval
 from ..retrieval import BM25Index, VectorStore, top_hits
@@ -26,7 +27,8 @@ from ..retrieval.fusion import HybridRetriever
 
 _all_ = [
     "Lay", "Need", "load_bank", "CampusEncoder", "CampusSearch", "Contextualized", "contextualize", "QueryAnalysis",
-    "analyze_query", "QueryRewriter", "FormalTerms", "shared_rewriter", "Synonyms", "needs_retrieval"]
+    "analyze_query", "QueryRewriter", "FormalTerms", "shared_rewriter", "Synonyms", "needs_retrieval", "LearntQuestions",
+    "Pack", "load_pack"]
 
 # %% ../../nbs/08_knowledge.ipynb #7ab88af2
 # the search as it was; BM25 over the examples' words; the campus vectors; BM25 over the words' translations
@@ -57,7 +59,8 @@ class CampusSearch:
         store: VectorStore | None = None,  # of the bank's vectors; None: made here
         synonyms: Synonyms | None = None,  # None: the packaged ones
         coverage_of: Callable[[str], float] | None = None,  # query -> 0..1; None: `bm25.coverage`
-        shares: tuple[float, ...] = SHARES  # of the four scores, the search as it was first
+        shares: tuple[float, ...] = SHARES,  # of the four scores, the search as it was first
+        pack: Pack | None = None  # what was learnt of this collection; None: nothing
     ):
         "Raises `ConfigError` where the shares or the passages do not fit."
         if len(shares) != 4 or any(not s >= 0 for s in shares) or not shares[0]:
@@ -69,6 +72,7 @@ class CampusSearch:
             raise ConfigError("bm25와 passages의 조문이 같지 않습니다.")
         self.coverage_of = coverage_of or bm25.coverage
         self._row = {d: i for i, d in enumerate(bm25.doc_ids)}
+        self.learnt = None if pack is None else LearntQuestions(pack, passages, self.rewriter)
 
     def trust(self, query:str, suggestion:FormalTerms) -> float:
         """How much of the `suggestion` is added, 0..1: near the bank's wordings, and a `query` not in words that the collection
@@ -96,15 +100,19 @@ class CampusSearch:
         "The `k` best (doc_id, score); `how` goes to the hybrid search."
         k = check_k(k)
         s = self.rewriter.suggest(query) if suggestion is None else suggestion
-        if not (trust := self.trust(query, s) if trust is None else trust):
+        trust, learnt = self.trust(query, s) if trust is None else trust, self.learnt and self.learnt.scores(query)
+        if not trust and learnt is None:
             return self.hybrid.search(text or query, k, **how)
         old, total = self.hybrid.search(text or query, max(k, _DEPTH), **how), np.zeros(len(self._row))
         total[[self._row[d] for d, _ in old]] = [x for _, x in old]
         a, b, c, d = self.shares
-        said = self.words(query) if d else {}
-        total = a * _scaled(total) + trust * (
-            b * _scaled(self.bm25.scores(s.bag))
-            + c * _scaled(self.store.index.scores(self.rewriter.vector(query)))
-            + d * _scaled(self.bm25.scores(said))
-        )
+        total = a * _scaled(total)
+        if trust:
+            total += trust * (
+                b * _scaled(self.bm25.scores(s.bag))
+                + c * _scaled(self.store.index.scores(self.rewriter.vector(query)))
+                + d * _scaled(self.bm25.scores(self.words(query) if d else {}))
+            )
+        if learnt is not None:
+            total += learnt
         return top_hits(total.round(9), self.bm25.doc_ids, k)
