@@ -325,16 +325,10 @@ def _serve_command(args) -> int:
 
 # %% ../../nbs/cli/00_answers.ipynb #7f97f14b
 def _add(commands) -> None:
-<<<<<<< /tmp/tmp8xysdgit.txt
     "Add `ask`, `check` and `serve` to the commands of `rag-quality`."
     from rag_quality.cli.judge import _map_options, _out_options
-    from rag_quality.cli.measure import _data_options, _llm_options as llm, _model_options
-=======
-    "Add `ask` and `check` to the commands of `rag-quality`."
-    from rag_quality.cli.judge import _map_options
     from rag_quality.cli.learn import _knowledge_option
-    from rag_quality.cli.measure import _data_options, _llm_options as llm
->>>>>>> /tmp/tmpv3e0qdez.txt
+    from rag_quality.cli.measure import _data_options, _llm_options as llm, _model_options
     a = commands.add_parser("ask", parents=[_data_options()], help="규정에 묻고, 출처가 붙은 답을 받음")
     a.add_argument("query", nargs="?", metavar="질문")
     a.add_argument("--queries", metavar="파일", help="JSONL({_id, text} 한 줄에 하나), JSON, CSV")
