@@ -517,6 +517,7 @@ def _turns(turns) -> list[Mapping]:
     return turns
 
 _ORDER = (_repeated, _mistaken, _forgotten, _contradicted, _strayed, _asked_again)     # the first sign that is found is named
+_OF_ASKER = (_forgotten, _mistaken, _asked_again)
 
 _ALONE, _BACKED = .9, .6      # probability of a lost thread that is enough alone; that a sign of most rules needs
 _SURE = {"repetition", "role", "asked_again"}      # signs that none of 206 good turns of others had: they need no reader

@@ -464,7 +464,7 @@ from .context import ContextCheck, check_context, _check_turn
 from .scenes import _asker, _in_force
 from .context import _topic_features
 from .scenes import _Scene, abstains
-from .context import _asked_again, _forgotten, _mistaken
+from .context import _OF_ASKER
 from .personas import Dialogue, Exchange, Turn
 from ..knowledge.questions import asked_for
 
@@ -537,9 +537,7 @@ def _root_cause(ask:Callable, turn:Turn, before:Sequence[Mapping], passages:Mapp
 def _turn_checks(s:_Scene, check:ContextCheck, follow:FollowUp|None, query:PersonaQuery) -> dict:
     "The checks of one turn: the thread, the intent, what was said of the asker, the need."
     told = bool(_asker(s.messages)[0] or _in_force(s.messages))
-    lost = s.answer and (
-        any((_forgotten(s), _mistaken(s), _asked_again(s)))
-        or check.kept is False and check.kind in ('forgotten', 'role', 'asked_again'))
+    lost = s.answer and (check.kind in ("forgotten", "role", "asked_again") or any(f(s) for f in _OF_ASKER))
     before = {k for u, _ in s.before for k, _ in asked_for(u)}
     now = {k for k, _ in asked_for(s.user)}
     evolved = (
