@@ -4,7 +4,7 @@ For each tool that is installed (ragas, datasets, langchain-core, deepeval, hays
 objects, saved by the tool's own function where it has one, and read back by `read_rows`; a file is right where every question, answer and list of
 passages comes out as it went in. A tool that is not installed is told. None of them is a dependency of the package: the nightly job installs them.
 """
-import dataclasses, importlib, json, os, sys, tempfile
+import contextlib, dataclasses, importlib, json, os, sys, tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,7 +29,7 @@ def ragas(at):
     from ragas import EvaluationDataset
     made = EvaluationDataset.from_list([{"user_input": r["query"], "response": r["answer"], "retrieved_contexts": r["contexts"]} for r in ROWS])
     made.to_jsonl(str(at/"set.jsonl")); made.to_csv(str(at/"set.csv")); made.to_hf_dataset().save_to_disk(str(at/"folder"))
-    yield from (("to_jsonl", at/"set.jsonl"), ("to_csv", at/"set.csv"), ("to_hf_dataset, save_to_disk", at/"folder"))
+    yield from (("to_jsonl", at/"set.jsonl"), ("to_csv", at/"set.csv"), ("save_to_disk of to_hf_dataset", at/"folder"))
 
 def datasets(at):
     from datasets import Dataset, DatasetDict
@@ -43,9 +43,9 @@ def langchain_core(at):
     from langchain_core.load import dumpd
     from langchain_core.messages import AIMessage, HumanMessage
     docs = lambda r: [Document(page_content=t, metadata={"source": "규약.pdf", "page": 1}) for t in r["contexts"]]
-    yield "retrieval chain, model_dump of the documents", lines(at, "chain.jsonl", [{"input": r["query"], "context": [d.model_dump() for d in docs(r)], "answer": r["answer"]} for r in ROWS])
+    yield "result of a retrieval chain", lines(at, "chain.jsonl", [{"input": r["query"], "context": [d.model_dump() for d in docs(r)], "answer": r["answer"]} for r in ROWS])
     yield "dumpd of a whole result", lines(at, "dumpd.jsonl", [dumpd({"question": r["query"], "source_documents": docs(r), "answer": r["answer"]}) for r in ROWS])
-    yield "messages, dumpd", lines(at, "messages.jsonl", [dumpd({"messages": [HumanMessage(r["query"]), AIMessage(r["answer"])], "context": docs(r)}) for r in ROWS])
+    yield "dumpd of messages", lines(at, "messages.jsonl", [dumpd({"messages": [HumanMessage(r["query"]), AIMessage(r["answer"])], "context": docs(r)}) for r in ROWS])
 
 def deepeval(at):
     from deepeval.dataset import EvaluationDataset
@@ -54,7 +54,8 @@ def deepeval(at):
     made = EvaluationDataset()
     for c in cases: made.add_test_case(c)
     for kind in ("json", "csv", "jsonl"):
-        try: made.save_as(file_type=kind, directory=str(at/kind), include_test_cases=True)
+        try:
+            with contextlib.redirect_stdout(sys.stderr): made.save_as(file_type=kind, directory=str(at/kind), include_test_cases=True)
         except (TypeError, ValueError) as e: print(f"  deepeval has no save_as of {kind}: {str(e)[:60]}", file=sys.stderr); continue
         yield f"save_as {kind}", next((at/kind).iterdir())
     yield "model_dump of the cases", lines(at, "cases.jsonl", [c.model_dump(mode="json") for c in cases])

@@ -148,7 +148,7 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
     return atomic_write(path, "\n".join(lines) + "\n")
 
 # %% ../../nbs/data/01_files.ipynb #9f77ffdf
-import ast, csv, io, json
+import ast, csv, io, json, tokenize
 
 from .articles import _decode
 from .shapes import folder_rows, reshape
@@ -163,6 +163,16 @@ _WRAPS = (
     "results", "samples", "data", "rows", "items", "records", "examples", "answers", "evaluations", "test_cases", "testCases",
     "testRunData", "traces", "spans", "결과", "목록")
 
+def _python_list(text:str):
+    "A list as Python writes it, or as numpy does: ['a' 'b'], without commas, which Python would read as one text."
+    pieces, skipped = [], (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
+    for t in tokenize.generate_tokens(io.StringIO(text).readline):
+        if t.type not in skipped:
+            pieces.append((t.type == tokenize.STRING, t.string))
+    if any(a and b for (a, _), (b, _) in zip(pieces, pieces[1:])) and all(is_text or s in "[]" for is_text, s in pieces):
+        return [ast.literal_eval(s) for is_text, s in pieces if is_text]
+    return ast.literal_eval(text)
+
 def _cell(key:str, text:str):
     """A CSV cell: None where it is empty; under a plural name a list as JSON or Python writes it, and one text of
     `contexts` as a list."""
@@ -171,10 +181,10 @@ def _cell(key:str, text:str):
     key = re.sub(r"(?<=[가-힣])[\s_]+(?=[가-힣])", "", key)
     many = key.endswith(("s", "context", "_gt")) or key in _LISTS
     if many and text.lstrip().startswith("["):
-        for reads in (json.loads, ast.literal_eval):
+        for reads in (json.loads, _python_list):
             try:
                 found = reads(text.strip())
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
+            except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
                 continue
             if isinstance(found, list):
                 return found

@@ -96,7 +96,8 @@ def _message(message:Mapping) -> Mapping:
     "A message out of its wrapping (OpenInference, LangChain's serialised form)."
     for key in ("message", "kwargs", "data"):
         if isinstance(inner := message.get(key), Mapping) and ("content" in inner or "parts" in inner):
-            return {"role": message.get("role") or message.get("type"), **inner}
+            made = str((message.get("id") or [""])[-1]).partition("Message")[0] if message.get("type") == "constructor" else ""
+            return {**inner, "role": inner.get("role") or inner.get("type") or made or message.get("role") or message.get("type")}
     return message
 
 def text_at(value, field:str) -> str|None:
@@ -228,13 +229,22 @@ def _fits(shape:Mapping, row:Mapping) -> bool:
         return False
     return "trace" not in shape or dig(row, shape["trace"]) is not None
 
+def _cut(value):
+    "Passages that a tool joined by bars ('a|b'), apart; a text with a table is left whole."
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    joined = isinstance(value, str) and not re.search(r"^\s*\|", value, re.M)
+    return re.split(r"(?<=\S)\|(?=\S)", value) if joined else value
+
 def _taken(take:Mapping, row:Mapping) -> tuple[dict, dict[str, str]]:
     "(the row in our names, field -> where it stood)"
     out, where = {}, {}
     for field, paths in take.items():
         for path in [paths] if isinstance(paths, str) else paths:
-            if (found := dig(row, path)) is None:
+            if (found := dig(row, path.removesuffix("|"))) is None:
                 continue
+            if path.endswith("|"):
+                found = _cut(found)
             if field == "contexts":
                 value = documents_at(found)
             elif field in ("query", "answer"):
