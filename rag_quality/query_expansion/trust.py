@@ -22,7 +22,7 @@ EVIDENCE = {"agree": 8.62, "back": -2.63, "near": 2.54, "known": .52, "own": -5.
 _BIAS = -7.89
 _REPEATS = .75                    # of a text's words that the query has: from there on it adds nothing
 _FIRST, _FIRST_N = .2, 10         # the level of a model of which nothing is known, and for how many texts that counts
-_MIDDLE, _SLOPE, _MOST = .3, 16., 3.      # the level that changes nothing; logits for a level of 1 above it; at most
+_MIDDLE, _SLOPE, _MOST = .3, 32., 6.      # the level that changes nothing; logits for a level of 1 above it; at most
 _DISCOUNT = 1 / np.log2(np.arange(2, 12))
 
 def _sigmoid(z):
