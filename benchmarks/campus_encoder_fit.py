@@ -1,7 +1,8 @@
-"""Learn the word vectors of `CampusEncoder` from the bank: python benchmarks/campus_encoder_fit.py [--write] [--held-out 200]
+"""Learn the word vectors of `CampusEncoder` from the bank: python benchmarks/campus_encoder_fit.py [--write | --extend] [--held-out 200]
 
 Needs torch (the [dense] extra). Without --write: only what held-out needs of the bank say. With --write: learnt again from every need and
-written to data/domains/encoder.npz, with the held-out figures in it. Settings were chosen on held-out needs of the bank, on nothing else.
+written to data/domains/encoder.npz, with the held-out figures in it. With --extend: nothing is learnt; words of the bank that came after
+the last learning get the vectors that the encoder gives them now, so that nobody has to work those out again. Settings were chosen on held-out needs of the bank, on nothing else.
 """
 import argparse, datetime, sys
 from pathlib import Path
@@ -9,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from rag_quality.knowledge.bank import bank_hash, load_bank
-from rag_quality.knowledge.bank import FILE, _landmark_vectors, pack_encoder
+from rag_quality.knowledge.bank import FILE, CampusEncoder, _landmark_vectors, _rows_of, _weights, pack_encoder
 from rag_quality.core import load_config
 from rag_quality.encoders import KiwiEncoder
-from rag_quality.encoders.kiwi import analyze_corpus
+from rag_quality.encoders.kiwi import analyze_corpus, unpack_words
 
 DIM, EPOCHS, BATCH = 128, 8, 1024
 RATES = {"P": 1e-3, "w": 1e-2, "r": 4e-3, "t": 1e-2}       # Adam, falling to 0
@@ -86,9 +87,27 @@ def reduced(words, P):
     return np.linalg.svd(words, full_matrices=False)[2][:DIM].T
 
 
+def extend(path):
+    "Add a row for each word of the bank that has none."
+    with np.load(path) as z:
+        raw = {k: z[k] for k in z.files}
+    old, encoder = _weights(str(path)), CampusEncoder(path)
+    needs = load_bank()
+    table = analyze_corpus([l.text for n in needs for l in n.lay] + [n.regulation_text for n in needs], cache=False)
+    keys = [(table.forms[i], table.tags[i], int(table.kiwi_ids[i])) for i in np.flatnonzero(encoder.kiwi.counts(table))]
+    new = list({k[:2]: k for k in keys if k[:2] not in old["at"] and encoder.kiwi.knows(np.array([k[2]]))[0]}.values())
+    words, tags = (unpack_words(raw[k], len(raw["scale"])) for k in ("words", "tags"))
+    rows = np.concatenate([old["rows"], _rows_of(old, encoder.kiwi, new)])
+    pack_encoder(path, [*words, *(k[0] for k in new)], [*tags, *(k[1] for k in new)], rows, raw["landmarks"], {**old["about"], "extended": len(new)})
+    print(f"{len(new)} words added to {len(words)}: {path}")
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("--write", action="store_true"); ap.add_argument("--held-out", type=int, default=200); args = ap.parse_args()
+    ap.add_argument("--write", action="store_true"); ap.add_argument("--extend", action="store_true"); ap.add_argument("--held-out", type=int, default=200); args = ap.parse_args()
+    path = Path(__file__).resolve().parent.parent/"data"/"domains"/FILE
+    if args.extend:
+        return extend(path)
     needs = load_bank(); d = Data(needs); held = np.random.default_rng(0).permutation(len(needs))[:args.held_out].tolist()
     plain = found(d, d.vectors * d.weights[:, None], held); words, P = learn(d, held); R = reduced(words, P); mrr = found(d, words @ R, held)
     print(f"뺀 필요 {len(held)}개의 사람의 말로 규정의 말 {len(needs)}개 가운데 제 것 찾기 (역순위의 평균): KiwiEncoder {plain:.3f}, 배운 것 {found(d, words, held):.3f}, {DIM}차원으로 줄여 {mrr:.3f}")
@@ -98,7 +117,6 @@ def main():
     landmarks = np.linalg.pinv(marks.T, rcond=1e-2) @ P @ R            # (vector . landmark) cosines -> the learnt space
     about = {"needs": len(needs), "bank": bank_hash(needs), "drop": d.encoder.drop, "half": d.encoder.half, "stop": sorted(d.encoder.stop),
              "held_out": {"needs": len(held), "kiwi": round(plain, 4), "campus": round(mrr, 4)}, "date": datetime.date.today().isoformat()}
-    path = Path(__file__).resolve().parent.parent/"data"/"domains"/FILE
     pack_encoder(path, [f for f, _ in d.keys], [t for _, t in d.keys], words @ R, landmarks, about)
     print(f"{path.name}: 낱말 {len(d.keys)}개, {path.stat().st_size/1e6:.1f} MB"); return 0
 
