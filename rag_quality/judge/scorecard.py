@@ -629,7 +629,7 @@ def judge_command(
     metrics:"str|Iterable[str]|None"=None,         # None: see `resolve_metrics`
     json_path:str|os.PathLike|None=None,           # where the scorecard is written as JSON
     time_limit_s:float|None=None,                  # seconds for the whole; what was not asked by then is told
-    also:"Callable|None"=None,                     # what else is done with the `Scorecard`
+    also:Callable=lambda card: None,               # what else is done with the `Scorecard`
     **options,                                     # the other arguments of `score_rows`
 ) -> int:
     """Print the scorecard of a file of answers; 0 where it could be made, 1 where lines of the file could not be read
@@ -640,13 +640,10 @@ def judge_command(
         print(card.text())
         if json_path is not None:
             kept, lines = card.to_dict(), str(json_path).lower().endswith(".jsonl")
-            said = [json.dumps(r, ensure_ascii=False, indent=None if lines else 1, allow_nan=False) for r in (kept["rows"] if lines else [kept])]
-            atomic_write(json_path, "\n".join(said) + "\n")
-        if also is not None:
-            also(card)
+            atomic_write(json_path, "".join(json.dumps(r, ensure_ascii=False, indent=None if lines else 1, allow_nan=False) + "\n" for r in (kept["rows"] if lines else [kept])))
+        also(card)
     except RagQualityError as e:
-        print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr)
-        return 2
+        return print(f"rag-quality judge: {' '.join(str(e).split())}", file=sys.stderr) or 2
     used, asked = _llm_share(card)
     if llm is not None and asked:
         print(f"LLM이 매긴 값: {asked}개 가운데 {used}개" + ("" if used else ". 그래서 모델의 이름으로 된 점수는 없습니다."))
