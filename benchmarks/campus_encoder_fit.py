@@ -98,7 +98,7 @@ def extend(path):
     new = list({k[:2]: k for k in keys if k[:2] not in old["at"] and encoder.kiwi.knows(np.array([k[2]]))[0]}.values())
     words, tags = (unpack_words(raw[k], len(raw["scale"])) for k in ("words", "tags"))
     rows = np.concatenate([old["rows"], _rows_of(old, encoder.kiwi, new)])
-    pack_encoder(path, [*words, *(k[0] for k in new)], [*tags, *(k[1] for k in new)], rows, raw["landmarks"], {**old["about"], "extended": len(new)})
+    pack_encoder(path, [*words, *(k[0] for k in new)], [*tags, *(k[1] for k in new)], rows, raw["landmarks"], {**old["about"], "extended": old["about"].get("extended", 0) + len(new)})
     print(f"{len(new)} words added to {len(words)}: {path}")
 
 
