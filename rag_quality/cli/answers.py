@@ -361,6 +361,7 @@ def _add(commands) -> None:
     s.add_argument("--waiting", type=int, default=512, metavar="수", help="줄을 설 수 있는 요청의 수 (기본: %(default)s)")
     s.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
     _laws_option(s)
+    _knowledge_option(s)
     s.add_argument("--llm", metavar="모델", help="답을 쓸 litellm 이름. 없으면 조문에서 뽑음")
     _model_options(s)
     s.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산")

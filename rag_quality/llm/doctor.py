@@ -105,7 +105,7 @@ def _check_provider(prefix:str, model:str="", base_url:str="", timeout_s:float=3
     try:
         found = _list_models(prefix, where, key, timeout_s)
     except Exception as e:
-        return _failed(p, e, shown, bool(model), _fix_for(model or f"{prefix}/", base_url or None))
+        return _failed(p, e, shown, bool(model), _fix_for(model or f"{prefix}/-", base_url or None))
     ms, has = round((time.perf_counter() - begun) * 1000, 1), f"{shown}, 모델 {len(found)}개" + (", 열쇠: 있음" if key else "")
     short = model.split("/", 1)[-1]
     if model and short not in found and f"{short}:latest" not in found:
@@ -223,7 +223,7 @@ def diagnose(models:Iterable[str]|None=None,   # litellm strings to look for; No
         mine = [m for m in wanted if _PROVIDERS.get(_provider_of(m)[0]) is _PROVIDERS[prefix]]
         late = Check(
             "LLM", _PROVIDERS[prefix].name, False, f"{mask_secrets(_base_url_of(prefix))}: {timeout_s:g}초 안에 답하지 않습니다",
-            _fix_for(f"{prefix}/"))
+            _fix_for(f"{prefix}/-"))
         jobs += [
             (lambda prefix=prefix, m=m: _check_provider(prefix, m, timeout_s=timeout_s), late) for m in mine or [""]
         ]
