@@ -119,7 +119,7 @@ def _likely_needs(
 
 # %% ../../nbs/persona/20_suggestions.ipynb #542683a5
 _LEVELS = ("seen", "again", "near", "asked")      # what asks for an entry, the strongest first
-_LEAST, _FLOOR = .7, .03      # expected wordings that speak for an entry; its probability
+_LEAST, _FLOOR = .8, .05      # expected wordings that speak for an entry; its probability
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
@@ -151,7 +151,7 @@ def learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
     for w in wordings:
         words.setdefault(w.need, {}).update(dict.fromkeys(w.keys))
     means = {
-        k: {t: (round(p, 4), n) for t, (p, n) in v.items() if p >= _FLOOR and p*(n + _PRIOR) >= _LEAST and len(t) > 1} for k,
+        k: {t: (round(p, 3), n) for t, (p, n) in v.items() if p >= _FLOOR and p*(n + _PRIOR) >= _LEAST and len(t) > 1} for k,
         v in _associate(wordings).items()}
     out = {k: list(v) for k, v in words.items()}, {k: v for k, v in means.items() if v}
     cache_save("wordings", key, {"json": np.frombuffer(json.dumps(out, ensure_ascii=False).encode(), np.uint8)})
