@@ -14,9 +14,7 @@ import difflib
 import json
 import os
 import random
-import shutil
 import time
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +25,7 @@ from torch import nn
 
 from rag_quality.core import measuring_path
 from rag_quality.persona.thread import KINDS, pieces
-from reader_fit import Net, auroc
+from reader_fit import Net, auroc, export
 
 rng = random.Random(0)
 LABELS = ("none", *KINDS)
@@ -223,31 +221,10 @@ def fit(args):
 
 
 def pack(net, args, curve):
-    "int8 weights for onnxruntime and where they come from."
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-    net = net.cpu().eval()
-    net.bert.set_attn_implementation("eager")
-    class Given(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.net = net
-        def forward(self, ids, mask, kind):
-            z, tags = self.net(ids, mask, kind)
-            return z, tags[..., 0]
-    ids = torch.randint(4, 5000, (2, 20))
-    mask, kind = torch.ones_like(ids), torch.zeros_like(ids)
-    mask[1, 15:], kind[:, 12:15] = 0, 1
-    free = {k: {0: "pairs", 1: "tokens"} for k in ("ids", "mask", "kind", "tags")} | {"logits": {0: "pairs"}}
-    whole = args.work/"whole.onnx"
-    torch.onnx.export(Given(), (ids, mask, kind), str(whole), input_names=["ids", "mask", "kind"], output_names=["logits", "tags"],
-                      dynamic_axes=free, opset_version=17, dynamo=False)
-    args.pack.mkdir(parents=True, exist_ok=True)
-    quantize_dynamic(str(whole), str(args.pack/"model.onnx"), weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul", "Gather", "Gemm"])
-    shutil.copy(args.reader/"base"/"tokenizer.json", args.pack/"tokenizer.json")
-    about = {"labels": list(LABELS), "version": args.version, "date": date.today().isoformat(), "seed": 0, "steps": curve[-1]["of"], "curve": curve,
-             "base": "the reader of this package", "fitted_on": "data/dialogues/train.jsonl (this repository, CC BY 4.0)"}
-    (args.pack/"thread.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf8")
-    print({f.name: f.stat().st_size for f in args.pack.iterdir() if f.is_file()})
+    "The weights, and where they come from."
+    export(net, args.reader/"base", args.work, args.pack, "thread.json", {
+        "labels": list(LABELS), "version": args.version, "steps": curve[-1]["of"], "curve": curve,
+        "base": "the reader of this package", "fitted_on": "data/dialogues/train.jsonl (this repository, CC BY 4.0)"})
 
 
 def main():

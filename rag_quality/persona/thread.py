@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-
-from ..claims.reader import open_model
+from ..claims.reader import marked_words, model_outputs, open_model
 from ..core import ConfigError, MissingExtra
 
 # %% ../../nbs/persona/26_thread.ipynb #81c80e84
@@ -87,41 +85,25 @@ class ThreadReader:
         return [self._known[t] for t in turns]
 
     def _read_batch(self, coded):
-        width = max(len(ids) for _, (ids, _, _) in coded)
-        ids, mask, kind = (np.zeros((len(coded), width), np.int64) for _ in range(3))
-        for row, (_, (piece, of, _)) in enumerate(coded):
-            ids[row, :len(piece)] = piece
-            mask[row, :len(piece)] = 1
-            kind[row, :len(piece)] = [k == 1 for k in of]
-        logits, tags = self._session.run(None, {"ids": ids, "mask": mask, "kind": kind})
-        p = np.exp(logits - logits.max(1, keepdims=True))
-        p /= p.sum(1, keepdims=True)
-        told = 1/(1 + np.exp(-tags))
-        for row, (turn, (piece, _, offsets)) in enumerate(coded):
+        p, told = model_outputs(self._session, [(ids, [k == 1 for k in kind]) for _, (ids, kind, _) in coded])
+        for row, (turn, (_, kind, offsets)) in enumerate(coded):
             found = dict(zip(self.labels, map(float, p[row])))
             none = found.pop("none")
-            marked = [offsets[k] for k in range(len(piece)) if kind[row, k] and told[row, k] > _TOLD and offsets[k][1] > offsets[k][0]]
-            self._known[turn] = ThreadReading(1 - none, max(found, key=found.get), _span(turn[2], marked))
-
-def _span(answer, marked) -> str:
-    "The whole words from the first marked letter to the last of the same run."
-    if not marked:
-        return ""
-    start, end = marked[0]
-    for s, e in marked[1:]:
-        if s > end + 4:
-            break
-        end = e
-    start = answer.rfind(" ", 0, start + 1) + 1
-    stop = answer.find(" ", end)
-    return answer[start:stop if stop >= 0 else len(answer)].strip(" .,!?")
+            marked = [offsets[k] for k, of in enumerate(kind) if of == 1 and told[row, k] > _TOLD]
+            self._known[turn] = ThreadReading(1 - none, max(found, key=found.get), marked_words(turn[2], marked))
 
 @lru_cache(maxsize=1)
 def _packaged() -> ThreadReader|None:
     try:
         import rag_quality_reader
-        return ThreadReader(Path(rag_quality_reader.folder())/"thread")
-    except (ImportError, MissingExtra, ConfigError):      # not installed, or an older package without it
+    except ImportError:
+        return None
+    folder = Path(rag_quality_reader.folder())/"thread"
+    if not folder.is_dir():      # an older package, without it
+        return None
+    try:
+        return ThreadReader(folder)
+    except MissingExtra:
         return None
 
 def packaged_thread() -> ThreadReader|None:
