@@ -139,7 +139,7 @@ def slow(n):
         with redirect_stderr(err): _judge_forecast(args, llm)
         with redirect_stdout(out): code = judge_command(read_rows(str(path), None), llm=llm, metrics="faithfulness", json_path=str(ROOM/"slow.json"))
     card = json.loads((ROOM/"slow.json").read_text("utf8"))
-    found = [r["metrics"]["faithfulness"]["value"] for r in card["rows"]] if "metrics" in card["rows"][0] else []
+    found = [r["scores"]["faithfulness"]["value"] for r in card["rows"]]
     scored, told = sum(v is not None for v in found), re.search(r"약 [\d.]+(?:초|분|시간)", err.getvalue())
     ok = len(found) == n and scored == n and told is not None
     print(f"  judge of {n} answers: coverage {scored}/{len(found)}, forecast told before: {bool(told)}, exit {code} {'ok' if ok else '!! ' + out.getvalue()[-300:]}", flush=True)
@@ -147,12 +147,11 @@ def slow(n):
 
 def ragas_reply(asked):
     "Statements out of the answer, and 'supported' for each."
-    own = asked[max(0, asked.rfind("입력: {")):]
-    if '"statements"' in asked.rsplit("스키마", 1)[-1] and "verdict" in asked.rsplit("스키마", 1)[-1]:
-        said = re.findall(r'"([^"]{8,})"', own[own.rfind('"statements"'):].split("]")[0])
-        return {"statements": [{"statement": s, "reason": s[:60], "verdict": 1} for s in said[1:] or said]}
-    answer = re.search(r'"answer":\s*"((?:[^"\\]|\\.)*)"', own)
-    return {"statements": [s.strip() for s in re.split(r"(?<=다)\.", answer[1] if answer else "") if len(s.strip()) > 8][:6]}
+    at = asked.rfind("입력: {")
+    if at < 0: return {"statements": []}
+    given = json.JSONDecoder().raw_decode(asked[at + len("입력: "):])[0]
+    if "statements" in given: return {"statements": [{"statement": t, "reason": f"조문에 있는 말이다: {t[:40]}", "verdict": 1} for t in given["statements"]]}
+    return {"statements": [t.strip() for t in re.split(r"(?<=[\]다])\.", given.get("answer", "")) if len(t.strip()) > 8][:6]}
 
 class Judging:
     "A client whose verdicts come from a function of the answer; its evidence always stands in the material."

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.persona.context import check_context
+from rag_quality.persona.context import _ORDER, _SURE, _turns, check_context
+from rag_quality.persona.scenes import _scenes
 from rag_quality.persona.thread import packaged_thread
 
 import kept
@@ -79,25 +80,38 @@ def measured(split, verbose, reader):
             "flagged": round(sum(flagged.values())/good, 3), "by": dict(by), "of kind": {k: [found[k], planted[k]] for k in sorted(planted)}}
 
 
-def cuts():
-    "The grid, each over both sets: found and flagged."
-    os.environ["RAG_QUALITY_READER"] = "1"
+def held():
+    "(broken?, the rules' signs, the reader's probability) of every turn but the first of the dialogues that nobody fitted on."
+    reader = packaged_thread()
     for split in ("train", "dev"):
-        of = []
-        for _, turns, kind in cases(split):
-            os.environ["RAG_QUALITY_READER"] = "0"
-            rule = check_context(turns)[-1].kept is False
-            os.environ["RAG_QUALITY_READER"] = "1"
-            p = check_context(turns)[-1].broken
-            of.append((bool(kind), rule, 0. if p is None else p))
-        bad, rule, p = map(np.array, zip(*of))
-        for backed in (0., .1, .2, .3, .4, .5, 1.1):
-            print(split, f"backed {backed:.1f}", *(f"{a}: {(f := rule & (p >= backed) | (p >= a))[bad].mean():.2f}/{f[~bad].mean():.3f}" for a in CUTS))
+        rows = [(bool(kind), s) for _, turns, kind in cases(split) if (s := _scenes(_turns(turns))[-1]).before and s.answer]
+        read = reader.read([(s.before, s.user, s.answer) for _, s in rows]) if reader else [None]*len(rows)
+        yield split, [(bad, {sign.kind for f in _ORDER if (sign := f(s))}, r and r.broken) for (bad, s), r in zip(rows, read)]
+
+
+def signs():
+    "Of each rule: how often it fires on broken and on good turns of the dialogues of others, and is thus worth believing alone."
+    _, rows = next(held())
+    out = {}
+    for kind in ("repetition", "role", "forgotten", "contradiction", "topic", "asked_again"):
+        n = [(sum(kind in k for bad, k, _ in rows if bad == b), sum(bad == b for bad, _, _ in rows)) for b in (True, False)]
+        out[kind] = {"on broken": n[0], "on good": n[1]}
+        print(f"sign of {kind:14} on broken {share(*n[0])}, on good {share(*n[1])}")
+    return out
+
+
+def cuts():
+    "The grid, each over both sets: found and flagged, of the turns but the first."
+    for split, rows in held():
+        bad, p = np.array([b for b, _, _ in rows]), np.array([p for _, _, p in rows])
+        sure, other = (np.array([bool(k & _SURE) if here else bool(k - _SURE) for _, k, _ in rows]) for here in (True, False))
+        for backed in (.3, .4, .5, .6, .7, 1.1):
+            print(split, f"backed {backed:.1f}", *(f"{a}: {(f := sure | other & (p >= backed) | (p >= a))[bad].mean():.2f}/{f[~bad].mean():.3f}" for a in CUTS))
 
 
 def main(splits, verbose):
     out = {split: {name: measured(split, verbose, reader) for name, reader in (("rules", False), *([("both", True)] if packaged_thread() else []))} for split in splits}
-    kept.note(sets=out)
+    kept.note(sets=out, signs=signs())
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from .fusion import ExpansionFusion
 from ..retrieval import top_hits
 
 # %% ../../nbs/query_expansion/03_trust.ipynb #a2024afd
-# fitted on what thirteen kinds of models may write for 165 queries of two universities, 2026-11: benchmarks/llm_replies.py DATA --fit
+# fitted on what thirteen kinds of models may write for 165 queries of two universities, 2026-11; benchmarks/llm_replies.py DATA --fit
+# gives near ones (9.36, -3.49, 2.69, .84, -5.62, 3.76; -8.2). The slope and its bound below were chosen on regs dev, which is reported
 EVIDENCE = {"agree": 8.62, "back": -2.63, "near": 2.54, "known": .52, "own": -5.63, "among": 3.59}
 _BIAS = -7.89
 _REPEATS = .75                    # of a text's words that the query has: from there on it adds nothing
