@@ -21,7 +21,7 @@ from ..korean import KiwiTokenizer
 from .personas import PersonaQuery
 from ..knowledge.bank import QueryRewriter, shared_rewriter
 from ..knowledge.synonyms import Synonyms, lay_words
-from ..encoders.kiwi import corpus_tokens
+from ..encoders.kiwi import corpus_tokens, pack_words, unpack_words
 
 # %% ../../nbs/persona/20_suggestions.ipynb #f3fc5881
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _likely_needs(
 
 # %% ../../nbs/persona/20_suggestions.ipynb #542683a5
 _LEVELS = ("seen", "again", "near", "asked")      # what asks for an entry, the strongest first
-_LEAST, _FLOOR = .8, .05      # expected wordings that speak for an entry; its probability
+_LEAST, _FLOOR = .5, .02      # expected wordings that speak for an entry; its probability
 
 @dataclass(frozen=True, slots=True)
 class _Missing:
@@ -139,23 +139,48 @@ class _Missing:
             "n": self.n}
 
 # %% ../../nbs/persona/20_suggestions.ipynb #b5465e39
+def _packed(words:Mapping[str, list[str]], means:Mapping[str, Mapping[str, tuple[float, int]]]) -> dict[str, np.ndarray]:
+    "What was learnt as arrays, two thirds of what it takes as JSON."
+    keys = sorted({k for v in words.values() for k in v} | set(means))
+    terms = sorted({t for v in means.values() for t in v})
+    key, term = ({w: i for i, w in enumerate(some)} for some in (keys, terms))
+    found = [(k, sorted(means[k].items(), key=lambda e: term[e[0]])) for k in means]
+    def small(numbers):
+        return np.array(numbers, np.min_scalar_type(max(numbers, default=0)))
+    return {
+        "keys": pack_words(keys), "terms": pack_words(terms), "needs": pack_words(words),
+        "sizes": small([len(keys), len(terms), len(words)]), "asked": small([len(v) for v in words.values()]),
+        "asks": small([key[k] for v in words.values() for k in v]), "from": small([key[k] for k, _ in found]),
+        "many": small([len(v) for _, v in found]), "n": small([v[0][1][1] for _, v in found]),
+        "to": small([term[t] for _, v in found for t, _ in v]),
+        "p": small([round(10_000*p) for _, v in found for _, (p, _) in v])}
+
+def _unpacked(a:Mapping[str, np.ndarray]) -> tuple[dict, dict]:
+    "What `_packed` was given."
+    keys, terms, needs = (unpack_words(a[k], int(n)) for k, n in zip(("keys", "terms", "needs"), a["sizes"]))
+    asks, to, p = iter(a["asks"].tolist()), iter(a["to"].tolist()), iter(a["p"].tolist())
+    words = {need: [keys[next(asks)] for _ in range(n)] for need, n in zip(needs, a["asked"].tolist())}
+    rows = zip(a["from"].tolist(), a["many"].tolist(), a["n"].tolist())
+    return words, {keys[k]: {terms[next(to)]: (next(p)/10_000, n) for _ in range(many)} for k, many, n in rows}
+
 @lru_cache(maxsize=2)
 def learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
     """(need -> lay words, lay word -> word it may stand for -> (p, n wordings)) of the bank `needs`; kept in the cache,
     since reading the bank takes seconds."""
     key = content_hash(
-        bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__, _PRIOR, _ROUNDS, _LEAST, _FLOOR)
+        "wordings-2", bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__, _PRIOR, _ROUNDS, _LEAST,
+        _FLOOR)
     if (kept := cache_load("wordings", key)) is not None:
-        return tuple(json.loads(kept["json"].tobytes()))
+        return _unpacked(kept)
     wordings, words = _read_wordings(needs), {}
     for w in wordings:
         words.setdefault(w.need, {}).update(dict.fromkeys(w.keys))
     means = {
-        k: {t: (round(p, 3), n) for t, (p, n) in v.items() if p >= _FLOOR and p*(n + _PRIOR) >= _LEAST and len(t) > 1} for k,
-        v in _associate(wordings).items()}
-    out = {k: list(v) for k, v in words.items()}, {k: v for k, v in means.items() if v}
-    cache_save("wordings", key, {"json": np.frombuffer(json.dumps(out, ensure_ascii=False).encode(), np.uint8)})
-    return out
+        k: {t: (p, n) for t, (p, n) in v.items() if p >= _FLOOR and p*(n + _PRIOR) >= _LEAST and len(t) > 1}
+        for k, v in _associate(wordings).items()}
+    out = _packed({k: list(v) for k, v in words.items()}, {k: v for k, v in means.items() if v})
+    cache_save("wordings", key, out)
+    return _unpacked(out)
 
 def _asked(failed, others, by, passages, rewriter) -> dict[str, dict[str, set[str]]]:
     "lay word -> evidence -> questions."
