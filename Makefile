@@ -6,12 +6,14 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 EXTRAS := dev,cpu,font,hwp,pdf,dense,bge,llm,judge,serve
 DATA   ?=
+MODEL  ?= openai/gpt-4.1-mini
+OUT    ?= data/output/llm_batch
 EXAMPLES ?= 20000
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup evaluate test test-all changed results warm fuzz lab notebooks times readme bench studies coverage docs lock clean
+.PHONY: help setup evaluate test test-all changed results warm fuzz lab llm-batch notebooks times readme bench studies coverage docs lock clean
 
 help:  ## 이 목록
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -71,6 +73,9 @@ bench: $(READY)  ## 목표마다 수치를 찍음 (DATA=자료 폴더: benchmark
 
 studies: $(READY)  ## 긴 연구 노트북을 다시 실행 (RAG_QUALITY_SETS=자료 폴더)
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace nbs/studies/*.ipynb
+
+llm-batch: $(READY)  ## 모델의 모든 일을 배치 파일로, 값을 먼저; 답을 넣고 다시 부르면 표 (MODEL=이름, DATA=폴더, OUT=폴더)
+	$(BIN)/python benchmarks/llm_batch.py "$(OUT)" --model "$(MODEL)" $(if $(DATA),--data "$(DATA)")
 
 coverage: $(READY)  ## 노트북이 rag_quality의 몇 %를 실행하나
 	$(BIN)/python tools/check.py coverage

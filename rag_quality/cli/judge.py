@@ -102,10 +102,13 @@ def _judge_command(args) -> int:
     llm, encoder = _llm_of(args), load_encoder(args.encoder)
     if llm is not None and not llm.absent():
         _judge_forecast(args, llm)
-    return run(
-        read_rows(args.answers, args.map), llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
+    rows = read_rows(args.answers, args.map)
+    code = run(
+        rows, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
         evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer,
         also=lambda card: _write_outs(args, card.to_dict()["rows"], _judge_scores(card)))
+    _tell_batch(llm)
+    return int(bool(rows.bad)) if hasattr(llm, "unmatched") else code      # a batch may be waiting for its replies
 
 # %% ../../nbs/cli/01_judge.ipynb #e4097c6d
 def _label_command(args) -> int:
@@ -200,16 +203,13 @@ def _add_judge(commands) -> None:
         "--answers", required=True, metavar="파일",
         help="JSONL({query, answer, contexts, reference?, _id?} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
     _map_options(j)
-    j.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 규칙만")
+    _llm_options(j)
     j.add_argument("--metrics", metavar="척도", help="쉼표로 이은 이름 (기본: 할 수 있는 것 모두)")
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
     j.add_argument("--time-limit", type=float, metavar="초", help="전체 시간 한도 (기본: 없음. 걸릴 시간을 먼저 알림)")
     j.add_argument("--json", metavar="파일", help="모든 수치와 줄마다의 결과를 JSON으로")
     _out_options(j)
     j.add_argument("--dry-run", action="store_true", help="묻지 않고, 호출과 토큰과 값만 어림")
-    j.add_argument("--max-calls", type=int, metavar="수", help="LLM 호출의 예산")
-    j.add_argument("--max-usd", type=float, metavar="달러", help="돈의 예산")
-    _model_options(j)
     j.set_defaults(run=_judge_command)
     l = commands.add_parser("label", help="사람이 답에 점수를 매김: 이어서 할 수 있음")
     l.add_argument("answers", metavar="답파일")

@@ -140,6 +140,9 @@ class BatchLLM(LLMService):
     def _warm(self):
         pass      # nothing is called: litellm is not needed
 
+    def absent(self) -> None:
+        "A file is always there."
+
     async def _answer(self, messages, schema, labels, temperature, max_tokens, sample, breaker, key):
         options = dict(schema=schema, temperature=temperature, max_tokens=max_tokens, sample=sample)
         name = _custom_id(messages, **options)
