@@ -15,6 +15,7 @@ from functools import cached_property
 
 from .loop import Attempt, LLMAnswerer, generate_answer_with_validation, generate_answer_with_validation_sync
 from .extractive import named_articles, _whole_article
+from .named import answer_defined, answer_place, which_regulation
 from rag_quality.answering.answers import (FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer,
     confidence_of, route)
 from ..faithfulness.citations import ground_citations
@@ -32,7 +33,7 @@ from ..faithfulness.filter import FilterResult, HallucinationFilter
 from ..korean import content_morphemes
 from ..relevance.evidence import words_of
 from ..retrieval import BM25Index
-from ..knowledge.talk import needs_retrieval, own_names
+from ..knowledge.talk import about_campus, needs_retrieval, own_names
 
 _all_ = [
     "Answer", "as_answer", "confidence_of", "route", "MIN_RELEVANCE", "ROUTE_RELEVANCE", "NOTICE_KO",
@@ -80,9 +81,13 @@ _HINTS = 5      # how many of the regulation's terms are looked for along with a
 
 def _with_terms(query:str, said:str   # as the search rewrote it
               ) -> str:
-    "The question with the regulation terms that the knowledge suggests for a colloquial one; a written one as it is."
-    found = knowledge_of(query) if detect_formality(query[:1000]).register == "colloquial" else None
-    return f"{said} {' '.join(t for t, _ in found.terms[:_HINTS])}" if found else said
+    """The question as the search rewrote it; for a colloquial one also as it was asked, and with the regulation terms that the
+    knowledge suggests, a line each: terms that do not fit this book take nothing from the question's own words."""
+    if detect_formality(query[:1000]).register != "colloquial":
+        return said
+    found = knowledge_of(query)
+    ways = [said, query.replace("\n", " "), f"{said} {' '.join(t for t, _ in found.terms[:_HINTS])}" if found else said]
+    return "\n".join(dict.fromkeys(ways))
 
 def _answer_named(query:str, named:Sequence[Passage], filter=None, **options) -> Answer:
     "A question about articles that it names by their number: what they say to it, or the first of them whole."
@@ -120,9 +125,12 @@ class _Steps:
         need = wall(
             "needs_retrieval", needs_retrieval, text, own=self.own,
             known=lambda word: _speaks_of(word, self.scorer, self.passages),
-            titled=lambda word: word in self._title_words)
+            titled=lambda word: word in self._title_words, campus=self.campus)
         if self.gate and need is not None and not need.needed:
             return wall("talk", talk_answer, text, need.kind, need.reason) or _nothing(need.reason)
+        told = wall("place", answer_place, text, self.passages) or wall("which", which_regulation, text, self.passages)
+        if told is not None:
+            return told.with_(query_text=text, relevance=None, nearest=next(iter(told.citations), None), route="named")
         named = wall(
             "asked_article", lambda: [self.passages[i] for i in named_articles(text, self.passages)[:self.k]],
             otherwise=[])
@@ -136,6 +144,8 @@ class _Steps:
         hits = [p for p, _ in hits_of(found)]
         said = getattr(found, "text", None) or text               # as the pipeline rewrote it
         context = hits[:self.k]
+        if (told := wall("defined", answer_defined, text, list(dict.fromkeys([*hits, *self.passages])))) is not None:
+            return told.with_(query_text=said, relevance=None, nearest=told.citations[0] if told.citations else None, route="named")
         judged = wall(
             "relevance", self.scorer.score_context, text, context,
             also=said if said != text else None) if self.gate else None
@@ -201,6 +211,7 @@ class Assistant(_Steps):
         self.answerer, self.validator = answerer or ExtractiveAnswerer(), validator or FaithfulnessValidator()
         self.scorer, self.filter = scorer or KnowingScorer(passages), filter or HallucinationFilter()
         self.own, self.gate = own_names(passages), gate        # another university's matters are not ours
+        self.campus = about_campus(passages)
         self.options = dict(max_retries=max_retries, time_limit_s=time_limit_s, budget=budget)
 
     @cached_property

@@ -120,26 +120,25 @@ def _evidence(query:Reading, asked:frozenset[str], part:Part, title:Reading) -> 
 
 # %% ../../nbs/answering/02_extractive.ipynb #2cae6873
 def _score_parts(query:str, parts:Sequence[Part]) -> list[Scored]:
-    "The parts with their scores, in the order given; a query without content scores 0 everywhere."
+    """The parts with their scores, in the order given; a query without content scores 0 everywhere. Each line of the query
+    is a way of saying it, and the one that a part answers best counts."""
     if not isinstance(query, str):
         raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
-    q, asked = read(nfc(query)[:600]), _asked_kinds(nfc(query)[:600])
-    if not len(q.units):
+    asked = [(read(t), _asked_kinds(t)) for t in _ways(query)]
+    asked = [(q, kinds) for q, kinds in asked if len(q.units)]
+    if not asked:
         return [Scored(p, 0., 0., frozenset(), {}) for p in parts]
     titles = {p.source: read(f"{p.source} {p.title}"[:200]) for p in parts}
-    out = []
-    for p in parts:
-        e, kinds = _evidence(q, asked, p, titles[p.source])
-        out.append(
-            Scored(
-                p,
-                round(float(1 / (1 + np.exp(-sum(_WEIGHTS[k] * v for k, v in e.items()) - _BIAS))), 4),
-                round(e["both"], 4),
-                kinds,
-                e,
-            )
-        )
-    return out
+    return [max((_scored(q, kinds, p, titles[p.source]) for q, kinds in asked), key=lambda s: s.score) for p in parts]
+
+def _ways(query:str) -> list[str]:
+    "The lines of a query, each a way of saying it."
+    return list(dict.fromkeys(t for line in nfc(query).split("\n") if (t := line.strip()[:600])))
+
+def _scored(query:Reading, asked:frozenset[str], part:Part, title:Reading) -> Scored:
+    e, kinds = _evidence(query, asked, part, title)
+    p = 1 / (1 + np.exp(-sum(_WEIGHTS[k] * v for k, v in e.items()) - _BIAS))
+    return Scored(part, round(float(p), 4), round(e["both"], 4), kinds, e)
 
 # %% ../../nbs/answering/02_extractive.ipynb #365573fa
 from ..korean.formality import tokens
@@ -339,9 +338,10 @@ def _named_rows(query:str, part:Part) -> tuple[Part, int]:
 def _shorten(query:str, part:Part) -> Part:
     """A part cut down to the rows that the question names, or a long list to the items nearest to it, saying how many
     were left out."""
-    kept, gone = _named_rows(nfc(query)[:600], part)
+    asked = next(iter(_ways(query)), "")
+    kept, gone = _named_rows(asked, part)
     if not gone:
-        kept, gone = _nearest_items(read(nfc(query)[:600]), part)
+        kept, gone = _nearest_items(read(asked), part)
     return replace(kept, items=(*kept.items, f"(나머지 {gone}개는 원문에 있습니다)")) if gone else part
 
 # %% ../../nbs/answering/02_extractive.ipynb #7c3e07ef
@@ -355,15 +355,15 @@ class ExtractiveAnswerer:
             raise ConfigError(f"most={most!r}: 1 이상의 정수여야 합니다.")
         self.most, self.take, self.near = most, take, near
     def parts(self, query:str, context:Sequence) -> list[Scored]:
-        """What it would say to `query` from `context` (a list of passages or texts), with scores. Raises
-        `ConfigError` where `context` is one text."""
+        """What it would say to `query` from `context` (a list of passages or texts), with scores; further lines of `query` are
+        other ways of saying its first. Raises `ConfigError` where `context` is one text."""
         if isinstance(context, (str, Passage)):
             raise ConfigError("context는 조문의 목록이어야 하는데 하나를 받았습니다. [글]처럼 주세요.")
         wants_addendum = "부칙" in query or "경과조치" in query
         found = [p for n, c in enumerate(context) for p in parts_of(c, n) if wants_addendum or not p.addendum]
         scored = _score_parts(query, found)
         chosen = _choose(scored, most=self.most, take=self.take, near=self.near)
-        if not chosen or not _SEVERAL.search(query):
+        if not chosen or not _SEVERAL.search(query.partition("\n")[0]):
             return chosen
         missed = [n for n in _titled_articles(query, context) if all(s.part.passage != n for s in chosen)]
         also = [max((s for s in scored if s.part.passage == n), key=lambda s: s.score, default=None) for n in missed]
