@@ -8,12 +8,14 @@ __all__ = ['Grade', 'Grades', 'grade_documents', 'KnowingScorer']
 # %% ../../nbs/grading/02_context.ipynb #d652cb88
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+
+import numpy as np
 
 from ..core import ConfigError, LLMError, MissingExtra, Passage, nfc
 from .rewrite import _read_grade, fenced_turn, grading_prompt, knowledge_of, knowledge_reading
-from .scores import PassageGrade, PassageGrader
+from .scores import PassageGrade, PassageGrader, _logit
 from ..llm import check_role
 from ..llm.errors import LLMBadReply, mask_secrets
 from ..llm.proof import all_alike, blank
@@ -259,6 +261,9 @@ class KnowingScorer:
         known = ContextRelevance(
             self.grader.answers(text, scores, also=also, reading=reading), scores,
             f"{grades[best].reason}; {found.reason}")
-        # knowledge adds evidence and takes none away: what the asker's own words say stands
         plain = self.scorer.score_context(query, passages, also=also)
-        return plain if _whole(self.scorer, text, passages) and plain.score > known.score else known
+        if _whole(self.scorer, text, passages) and plain.score > known.score:
+            return plain
+        # what is known counts as far as something known is near the question; else the asker's own words do
+        odds = found.confidence*_logit(known.score) + (1 - found.confidence)*_logit(plain.score)
+        return replace(known, score=round(float(1/(1 + np.exp(-odds))), 4))
