@@ -127,7 +127,7 @@ def main():
     def which(tool):
         try: return version(tool)
         except PackageNotFoundError: return None
-    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files"], tools={t: {"version": which(t), "forms": f} for t, f in right.items()}, absent=absent)
+    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files"], tools=right, versions={t: which(t) for t in right}, absent=absent)
     assert not wrong
 
 if __name__ == "__main__": kept.run(main)
