@@ -6,6 +6,7 @@
 __all__ = ['HANBIT', 'mteb_model', 'mteb_task']
 
 # %% ../../nbs/experiment/07_mteb.ipynb #mteb0004
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -48,6 +49,15 @@ def _text(value) -> str:
     turns = value if isinstance(value, Iterable) and not isinstance(value, Mapping) else []
     return "\n".join(t["content"] if isinstance(t, Mapping) else str(t) for t in turns)
 
+def _about(value) -> dict:
+    "The metadata of a document where its column holds an object, as one or as JSON; {} elsewhere."
+    try:
+        found = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return {}
+    # 'parent' would mean here that hits count for another document
+    return {k: v for k, v in found.items() if k != "parent" and v is not None} if isinstance(found, Mapping) else {}
+
 @dataclass
 class _Searcher:
     "A system of ours as MTEB's `SearchProtocol`."
@@ -64,7 +74,7 @@ class _Searcher:
         seen = getattr(corpus, "_fingerprint", None)
         if self.system is not None and seen is not None and seen == self._seen:
             return
-        passages = [Passage(str(r["id"]), _text(r.get("text") or ""), r.get("title") or "") for r in corpus]
+        passages = [Passage(str(r["id"]), _text(r.get("text") or ""), r.get("title") or "", _about(r.get("metadata"))) for r in corpus]
         self.system, self._seen = self.build(Collection("mteb", passages)), seen
 
     def search(self, queries:Iterable[Mapping], *, top_k:int, top_ranked:Mapping|None=None, **_) -> Run:
@@ -124,7 +134,9 @@ def _subsets(collection:Collection, splits:Sequence[str], by:str) -> dict[str, d
 def _tables(collection:Collection, subsets:Mapping[str, Mapping[str, list[Query]]]) -> dict[str, dict[str, dict]]:
     "The documents, the judged queries and their judgments, as MTEB keeps them."
     made = import_extra("datasets", "mteb").Dataset.from_list
-    corpus = made([{"id": p.doc_id, "title": p.title, "text": p.text} for p in collection.passages])
+    def row(p):
+        return {"id": p.doc_id, "title": p.title, "text": p.text, "metadata": json.dumps(p.metadata, ensure_ascii=False)}
+    corpus = made([row(p) for p in collection.passages])
     def table(asked):
         return {
             "corpus": corpus, "queries": made([{"id": q.query_id, "text": q.text} for q in asked]),
