@@ -82,10 +82,10 @@ def close(a, b):
     return a == b
 
 def differences(old, new, at=""):
-    "Lines that say where two tables of figures differ; times are not compared."
+    "Lines that say where two tables of figures differ; times and `versions` (of other tools) are not compared."
     for key in {**old, **new}:
         where = f"{at}/{key}".strip("/")
-        if TIMES.search(key.replace("#", " ")) or key.endswith(("_ms", "_s", "seconds")): continue
+        if key == "versions" or TIMES.search(key.replace("#", " ")) or key.endswith(("_ms", "_s", "seconds")): continue
         if key not in old or key not in new: yield f"{where}: {'no longer' if key in old else 'not kept before'}"
         elif isinstance(old[key], dict) and isinstance(new[key], dict): yield from differences(old[key], new[key], where)
         elif not close(old[key], new[key]): yield f"{where}: kept {old[key]}, now {new[key]}"

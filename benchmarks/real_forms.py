@@ -2,13 +2,14 @@
 
 For each tool that is installed (ragas, datasets, langchain-core, deepeval, haystack-ai, llama-index-core): three answers are put into the tool's own
 objects, saved by the tool's own function where it has one, and read back by `read_rows`; a file is right where every question, answer and list of
-passages comes out as it went in. A tool that is not installed is told. None of them is a dependency of the package: the nightly job installs them.
+passages comes out as it went in. The passages alone, as the tool's documents ("documents: ..."), are read by `load_collection`. A tool that is not installed is told. None of them is a dependency of the package: the nightly job installs them.
 """
 import contextlib, dataclasses, importlib, json, os, sys, tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rag_quality.core import RagQualityError
+from rag_quality.data import load_collection
 from rag_quality.judge.scorecard import read_rows
 
 import kept
@@ -21,9 +22,15 @@ ROWS = [      # of a made-up house; a comma, a line break and quotes, as they br
     {"query": "반려동물을 키워도 되나요?", "answer": "\"이웃의 동의\"가 있으면, 한 마리까지 됩니다.", "contexts": ["관리 규약 제9조(동물)\n이웃의 동의를 받아 한 마리까지 기를 수 있다."]},
     {"query": "이삿날 승강기 사용료는?", "answer": "5만원입니다.\n미리 냅니다.", "contexts": ["관리 규약 제12조(승강기)\n이사할 때에는 5만원을 미리 낸다."]}]
 
+TEXTS = [t for r in ROWS for t in r["contexts"]]
+
 def written(at, name, text): (at/name).write_text(text, encoding="utf8"); return at/name
 
 def lines(at, name, values): return written(at, name, "".join(json.dumps(v, ensure_ascii=False) + "\n" for v in values))
+
+def kept_documents(make, text, about):
+    "The passages as documents of a tool, each told where it came from."
+    return [make(**{text: t, about: {"source": f"규약 {n}.pdf"}}) for n, t in enumerate(TEXTS)]
 
 def ragas(at):
     from ragas import EvaluationDataset
@@ -45,6 +52,8 @@ def langchain_core(at):
     docs = lambda r: [Document(page_content=t, metadata={"source": "규약.pdf", "page": 1}) for t in r["contexts"]]
     yield "result of a retrieval chain", lines(at, "chain.jsonl", [{"input": r["query"], "context": [d.model_dump() for d in docs(r)], "answer": r["answer"]} for r in ROWS])
     yield "dumpd of a whole result", lines(at, "dumpd.jsonl", [dumpd({"question": r["query"], "source_documents": docs(r), "answer": r["answer"]}) for r in ROWS])
+    yield "documents: dumpd", written(at, "dumpd.json", json.dumps([dumpd(d) for d in kept_documents(Document, "page_content", "metadata")]))
+    yield "documents: model_dump", lines(at, "kept.jsonl", [d.model_dump() for d in kept_documents(Document, "page_content", "metadata")])
     yield "dumpd of messages", lines(at, "messages.jsonl", [dumpd({"messages": [HumanMessage(r["query"]), AIMessage(r["answer"])], "context": docs(r)}) for r in ROWS])
 
 def deepeval(at):
@@ -65,14 +74,29 @@ def haystack(at):
     from haystack.dataclasses import ChatMessage, GeneratedAnswer
     docs = lambda r: [Document(content=t, meta={"file_path": "규약.pdf"}, score=.9) for t in r["contexts"]]
     yield "GeneratedAnswer.to_dict", lines(at, "answers.jsonl", [GeneratedAnswer(data=r["answer"], query=r["query"], documents=docs(r), meta={}).to_dict() for r in ROWS])
+    yield "documents: to_dict", written(at, "kept.json", json.dumps([d.to_dict() for d in kept_documents(Document, "content", "meta")]))
     yield "pipeline result", lines(at, "pipeline.jsonl", [{"query": r["query"], "retriever": {"documents": [d.to_dict() for d in docs(r)]}, "llm": {"replies": [ChatMessage.from_assistant(r["answer"]).to_dict()]}} for r in ROWS])
 
 def llama_index(at):
+    from llama_index.core.base.llms.types import ChatMessage
     from llama_index.core.base.response.schema import Response
-    from llama_index.core.schema import NodeWithScore, TextNode
+    from llama_index.core.evaluation import EvaluationResult
+    from llama_index.core.node_parser import SentenceSplitter
+    from llama_index.core.schema import Document, NodeWithScore, QueryBundle, TextNode
+    from llama_index.core.storage.docstore import SimpleDocumentStore
     made = [(r, Response(response=r["answer"], source_nodes=[NodeWithScore(node=TextNode(text=t), score=.8) for t in r["contexts"]])) for r in ROWS]
     yield "Response, to_dict of the nodes", lines(at, "responses.jsonl", [{"query": r["query"], "response": a.response, "source_nodes": [n.to_dict() for n in a.source_nodes]} for r, a in made])
     yield "Response as a mapping", lines(at, "asdict.jsonl", [{"query_str": r["query"], **json.loads(json.dumps(dataclasses.asdict(a), default=lambda n: n.to_dict()))} for r, a in made])
+    yield "Response beside its QueryBundle", lines(at, "bundle.jsonl", [{"query_bundle": QueryBundle(r["query"]).to_dict(), "response": a.response, "source_nodes": [n.model_dump(mode="json") for n in a.source_nodes]} for r, a in made])
+    yield "EvaluationResult.model_dump", lines(at, "evaluated.jsonl", [EvaluationResult(query=r["query"], response=r["answer"], contexts=r["contexts"], passing=True, score=1.).model_dump(mode="json") for r in ROWS])
+    yield "messages, model_dump", lines(at, "chat.jsonl", [{"messages": [ChatMessage(role="user", content=r["query"]).model_dump(mode="json"), ChatMessage(role="assistant", content=r["answer"]).model_dump(mode="json")], "source_nodes": [n.to_dict() for n in a.source_nodes]} for r, a in made])
+    kept = kept_documents(Document, "text", "metadata")
+    yield "documents: to_dict", written(at, "kept.json", json.dumps([d.to_dict() for d in kept]))
+    for name, documents in {"docstore of documents": kept, "docstore of documents and their nodes": [*kept, *SentenceSplitter().get_nodes_from_documents(kept)]}.items():
+        store = SimpleDocumentStore()
+        store.add_documents(documents)
+        store.persist(str(at/name/"docstore.json"))
+        yield f"documents: persisted {name}", at/name
 
 TOOLS = {"ragas": (ragas, "ragas"), "datasets": (datasets, "datasets"), "langchain-core": (langchain_core, "langchain_core"), "deepeval": (deepeval, "deepeval"), "haystack-ai": (haystack, "haystack"), "llama-index-core": (llama_index, "llama_index.core")}
 
@@ -82,6 +106,11 @@ def read(path):
     except RagQualityError as e: return str(e)[:200]
     return [(r.item.query, r.item.answer, list(r.item.contexts)) for r in found.rows]
 
+def texts(path):
+    "The texts of the passages of a file of documents, or why it could not be read."
+    try: return [p.text for p in load_collection(path).passages]
+    except RagQualityError as e: return str(e)[:200]
+
 def main():
     right, wrong, absent = {}, [], []
     for tool, (make, module) in TOOLS.items():
@@ -89,7 +118,7 @@ def main():
         except ImportError: absent.append(tool); continue
         with tempfile.TemporaryDirectory() as d:
             for form, path in make(Path(d)):
-                got, wanted = read(path), [(r["query"], r["answer"], r["contexts"]) for r in ROWS]
+                got, wanted = (texts(path), TEXTS) if form.startswith("documents: ") else (read(path), [(r["query"], r["answer"], r["contexts"]) for r in ROWS])
                 if got == wanted: right.setdefault(tool, []).append(form)
                 else: wrong.append((tool, form, got if isinstance(got, str) else next(((g, w) for g, w in zip(got, wanted) if g != w), f"{len(got)} rows")))
     for tool, forms in right.items(): print(f"{tool}: {len(forms)} forms read as they were written ({', '.join(forms)})")
@@ -98,7 +127,7 @@ def main():
     def which(tool):
         try: return version(tool)
         except PackageNotFoundError: return None
-    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files"], tools={t: {"version": which(t), "forms": f} for t, f in right.items()}, absent=absent)
+    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files"], tools=right, versions={t: which(t) for t in right}, absent=absent)
     assert not wrong
 
 if __name__ == "__main__": kept.run(main)

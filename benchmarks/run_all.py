@@ -8,6 +8,7 @@ in two processes, each of which loads the library once. `--slice --keep` keeps t
 """
 import argparse, contextlib, io, json, logging, os, runpy, subprocess, sys, time, traceback
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 import kept
@@ -19,6 +20,8 @@ os.environ["RAG_QUALITY_STRICT"] = "1"      # no wall: what an optional step rai
 ANSWERS = ["faithfulness.py", "citations.py", "hallucination_filter.py", "refusal.py", "answering.py"]     # phase 15 and 18
 
 PERSONA = ["persona_context.py", "persona_fact_check.py", "persona_ladder.py", "persona_endpoints.py", "persona_realism.py", "persona_faults.py", "persona_loop.py", "persona_session.py"]
+
+TOOLS = ("mteb", "mlcroissant", "deepeval", "haystack", "llama_index", "ragas")      # of tools/others.txt: what is measured with them is measured where all are
 
 FEW = ("transformation.py", "citations.py", "semantic.py")      # rewriting, citing, meaning: about five seconds of CPU each, on every push
 
@@ -40,7 +43,7 @@ def own(small):
     yield ["gpu_search.py", *(["--slice"] if small else [])]
     yield ["ray_sweep.py", *(["--slice"] if small else [])]
     yield ["serve.py", *(["--slice"] if small else [])]
-    yield ["real_forms.py"]
+    if all(map(find_spec, TOOLS)): yield from (["real_forms.py"], ["hanbit_folder.py"], ["mteb_task.py"])
     yield ["claims_bank.py"]
     yield ["house.py"]
     yield ["quantities.py"]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -58,10 +59,11 @@ def clean():
 
 
 def rules():
-    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, the packaged readings are today's"
+    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, the packaged readings and hanbit's card and metadata are today's"
     with slots.slot():
         tool("check_notebooks.py")
         tool("warm.py", "--check")
+        tool("dataset_card.py", "--check")
         tool("sidebar.py", "--check")
         tool("site_check.py", "--still")
 
@@ -144,6 +146,20 @@ def bench():
     sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
 
+def others():
+    "in an environment of their own (tools/others.txt): files that other tools write, hanbit as they read it, mteb's figures and ours"
+    with tempfile.TemporaryDirectory() as d:
+        where = Path(d)/"venv"
+        venv.create(where, with_pip=True)
+        seen = [p for p in sys.path if p.endswith("site-packages")]
+        packages = next(where.glob("[Ll]ib/**/site-packages"))
+        (packages/"this_environment.pth").write_text("".join(f"{p}\n" for p in seen), encoding="utf8")
+        python = where/("Scripts/python.exe" if os.name == "nt" else "bin/python")
+        sh(python, "-m", "pip", "install", "--quiet", "--no-compile", "-r", ROOT/"tools"/"others.txt", PIP_CONSTRAINT="")
+        for name in ("real_forms", "hanbit_folder", "mteb_task"):
+            sh(python, f"benchmarks/{name}.py", RAG_QUALITY_COMPARE="1", PYTHONPATH=ROOT, **ONE)
+
+
 @dataclass(frozen=True)
 class Check:
     "A check, when it is due, and whether another may run beside it."
@@ -172,6 +188,7 @@ CHECKS = [
     Check(fuzz_long, push=False, beside=True),
     Check(bench_few, night=False, beside=True),
     Check(bench, push=False),
+    Check(others, push=False),
 ]
 
 

@@ -10,12 +10,14 @@ __all__ = ['Collection', 'load_collection', 'save_collection', 'with_judgments',
 # %% ../../nbs/01_data.ipynb #fff565a9
 import json, unicodedata
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from .articles import read_text, split_articles, _split_paragraphs
 from ..core import ConfigError, DataError, Passage, Qrels, Query, atomic_write, bundle_path, content_hash, nfc
 from .editions import diff_editions
 from .imports import FINDINGS, import_documents
+from .shapes import document_rows
 from .sheets import autorag_pair, autorag_rows
 from rag_quality.data.files import (Problems, _collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
     write_run)
@@ -213,6 +215,30 @@ def _autorag(path, problems):
             qrels[q] = known
     return passages, queries, qrels, {}
 
+def _saved_documents(path) -> list[dict]:
+    "The documents in a JSON file that LangChain, LlamaIndex (its folder, too) or Haystack saved; [] where there are none."
+    path = path/"docstore.json" if path.is_dir() else path
+    if not path.is_file() or path.suffix.lower() not in (".json", ".jsonl") or (path.parent/"corpus.jsonl").is_file():
+        return []
+    text = read_text(path)
+    try:
+        return document_rows(json.loads(text))
+    except RecursionError:
+        return []
+    except ValueError:
+        unread = Problems()
+        return document_rows([row for _, row in _rows(path, unread)])
+
+def _of_saved(rows, path, problems):
+    seen, passages = {}, []
+    for n, row in enumerate(rows, 1):
+        if wrong := _wrong(row, seen):
+            problems.add(path, n, wrong)
+        else:
+            seen[row["_id"]] = n
+            passages.append(Passage(row["_id"], row["text"], row["title"], row["metadata"]))
+    return passages, [], {}, {}
+
 def _documents(path, problems):
     "Documents of any format; what a person should look at, in a line."
     found = import_documents(path, checked=False)
@@ -238,6 +264,8 @@ def load_collection(path:str|Path,         # a BEIR folder, AutoRAG's two parque
     read = _beir if (path/"corpus.jsonl").is_file() else _documents
     if read is not _beir and (path.suffix == ".parquet" or path.is_dir()) and autorag_pair(path if path.is_dir() else path.parent):
         read = _autorag
+    if read is _documents and (saved := _saved_documents(path)):
+        read = partial(_of_saved, saved)
     passages, queries, qrels, splits = read(path, problems)
     problems.settle(strict)
     if not passages:

@@ -92,8 +92,9 @@ def read_qrels(path:str|Path, *, strict:bool=True) -> Qrels:
     return qrels
 
 def _escaped(ids:Iterable[str]) -> Callable[[str], str]|None:
-    "How ids are written where one of them holds a space, which trec_eval cannot read: '제1조 2' -> '제1조%202'; else None."
-    if not any(re.search(r"\s", i) for i in ids):
+    """How ids are written where one of them holds a space, which trec_eval cannot read, or the sign of that writing:
+    '제1조 2' -> '제1조%202'; else None. A run and its judgments, which need not hold the same ids, so agree."""
+    if not any(re.search(r"[\s%]", i) for i in ids):
         return None
     return lambda i: re.sub(r"[\s%]", lambda m: quote(m[0]), i)
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..core import atomic_write
-from ..data import write_run
+from ..data import write_qrels, write_run
 from ..experiment import BEFORE, Experiment
 from ..metrics import Comparison, Interval, number, signed
 from ..core.wall import counted
@@ -247,8 +247,8 @@ def _per_query_rows(experiment:Experiment) -> list[dict]:
     return out
 
 def save_experiment(experiment:Experiment, folder:str|Path) -> Path:
-    """Write report.md, ladder.png, result.json, per_query.csv and the TREC runs of an `experiment` into `folder`;
-    returns it."""
+    """Write report.md, ladder.png, result.json, per_query.csv, the TREC runs of an `experiment` and their judgments
+    (runs/qrels.txt, for trec_eval) into `folder`; returns it."""
     folder = Path(folder)
     e = experiment
     atomic_write(folder/"result.json", json.dumps(e.to_dict(), ensure_ascii=False, indent=1))
@@ -273,4 +273,6 @@ def save_experiment(experiment:Experiment, folder:str|Path) -> Path:
     for i, (name, run) in enumerate(e.runs.items()):
         slug = "".join(c if c.isalnum() else "_" for c in name).strip("_")
         write_run(run, folder/"runs"/f"{i}_{slug}.run", tag=slug)
+    judged = {q: e.collection.qrels[q] for q in e.slices["all"] if q in e.collection.qrels}
+    write_qrels(judged, folder/"runs"/"qrels.txt", trec=True)
     return folder

@@ -161,12 +161,16 @@ class _Reach:
             self.name(dotted, name)
 
 # %% ../../nbs/report/00_fingerprint.ipynb #f8faf139
+def _said_elsewhere(path:Path) -> bool:
+    "Is a file written from the ones beside it: metadata of a collection, judgments in a second form?"
+    return path.name == "croissant.json" or path.suffix == ".jsonl" and path.with_suffix(".tsv").is_file()
+
 def _data_files(words, script:Path|None, data:Path) -> list[Path]:
     "The files of data that are named by a text of the code: configurations, sets, files beside the script."
     found = [p for p in (data/"config").glob("*.json") if p.stem in words or p.name in words]
     for folder in data.iterdir() if data.is_dir() else ():
         if folder.is_dir() and folder.name in words and folder.name != "config":
-            found += [p for p in folder.rglob("*") if p.is_file() and p.suffix not in (".md", "")]
+            found += [p for p in folder.rglob("*") if p.is_file() and p.suffix not in (".md", "") and not _said_elsewhere(p)]
     if script is not None:
         found += [
             p
