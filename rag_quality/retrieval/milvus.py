@@ -50,7 +50,8 @@ class MilvusStore:
         if metric not in ("IP", "COSINE"):
             raise ConfigError(f"metric={metric!r}: IP, COSINE 가운데 하나를 주세요.")
         self._milvus = import_extra("pymilvus", "milvus")
-        if "://" not in uri:
+        self._file = "" if "://" in uri else uri
+        if self._file:
             import_extra("milvus_lite", "milvus")
             Path(uri).parent.mkdir(parents=True, exist_ok=True)
         self.name, self.stats, self.metric, self.index, self.k1, self.b = collection, stats, metric, index, k1, b
@@ -152,5 +153,7 @@ class MilvusStore:
         return sorted((x for x in scored if x[1] > 0), key=lambda x: (-x[1], x[0]))[:k]
 
     def close(self) -> None:
-        "Let go of the connection."
+        "Let go of the connection, and of the file: another process may open it then."
         self._client.close()
+        if self._file:
+            import_extra("milvus_lite.server_manager", "milvus").server_manager_instance.release_server(self._file)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Batch', 'passage_marks', 'Store', 'LocalStore', 'TermStatistics', 'open_store', 'fill', 'StoreTerms', 'StoreVectors',
-           'store_hybrid']
+           'store_hybrid', 'filled_hybrid']
 
 # %% ../../nbs/retrieval/03_store.ipynb #31017c96
 import hashlib, json, os, shutil
@@ -347,11 +347,13 @@ class TermStatistics:
             often.update(set(d))
         return cls(n, words / n if n else 0.0, often)
 
-def open_store(at:"str|Path", **options) -> Store:
+def open_store(at:"str|Path", *, kind:str="flat", **options) -> Store:
     """The store at a folder, or in Milvus where `at` is a URI ('http://…') or a file '….db' (its token: MILVUS_TOKEN of
-    the environment); `options`: of `LocalStore` or `MilvusStore`."""
+    the environment); `kind` and `options`: of `LocalStore`, or `options` of `MilvusStore`."""
     if "://" not in str(at) and not str(at).endswith(".db"):
-        return LocalStore(at, **options)
+        return LocalStore(at, kind=kind, **options)
+    if kind != "flat":
+        raise ConfigError(f"kind={kind!r}: Milvus의 색인은 MilvusStore(index='HNSW' 또는 'IVF_FLAT')로 고릅니다.")
     from rag_quality.retrieval.milvus import MilvusStore
     return MilvusStore(str(at), **{"token": os.environ.get("MILVUS_TOKEN")} | options)
 
@@ -430,3 +432,19 @@ def store_hybrid(
     `how`: what else `HybridRetriever` takes."""
     return HybridRetriever(
         StoreTerms(store, tokenizer, where=where), StoreVectors(store, encoder, where=where), **how)
+
+# %% ../../nbs/retrieval/03_store.ipynb #76d02914
+def filled_hybrid(
+    store:"str|Path|Store", passages:Sequence[Passage], encoder:"str|Encoder"="kiwi", *,
+    device:str="auto",  # of an encoder given by name
+    kind:str="flat",  # of a store given by its place
+    tokenizer=None, **how
+) -> HybridRetriever:
+    """`store_hybrid` over a `store` (or its place, as `open_store` takes it) that holds `passages` and nothing else; what
+    is missing is put in first. Raises `DataError` where there is more in it."""
+    store = open_store(store, kind=kind) if isinstance(store, (str, Path)) else store
+    encoder = load_encoder(encoder, device=device)
+    fill(store, passages, encoder, tokenizer=tokenizer)
+    if (n := store.count()) != len(passages):
+        raise DataError(f"창고에 {n:,}건이 있는데 이 자료는 {len(passages):,}건입니다. 자료마다 창고를 따로 두세요.")
+    return store_hybrid(store, encoder, tokenizer=tokenizer, **how)
