@@ -40,7 +40,7 @@ def asked(n, dim):
     return vectors, [[f"w{i}" for i in dict.fromkeys(x for x in row if x > 20)][:5] for row in numbers.tolist()]
 
 def opened(kind, at, n, dim):
-    if kind != "milvus": return LocalStore(at, kind=kind, **({"nprobe": 24} if kind == "ivf" else {}))
+    if kind != "milvus": return LocalStore(at, kind=kind, **({"nprobe": 96} if kind == "ivf" else {}))
     return MilvusStore(f"{at}.db")
 
 def importing(kind, at, n, dim):
@@ -155,4 +155,4 @@ def main():
 
 if __name__ == "__main__":
     if "--child" in sys.argv: sys.exit(main())
-    kept.run(main, seed=7, split="made", modules=["retrieval.store", "retrieval.milvus"])
+    kept.run(main, seed=7, split="made")
