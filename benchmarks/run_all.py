@@ -44,6 +44,7 @@ def own(small):
     yield ["ray_sweep.py", *(["--slice"] if small else [])]
     yield ["serve.py", *(["--slice"] if small else [])]
     if all(map(find_spec, TOOLS)): yield from (["real_forms.py"], ["hanbit_folder.py"], ["mteb_task.py"])
+    yield ["store.py", *(["--slice"] if small else [])]
     yield ["claims_bank.py"]
     yield ["house.py"]
     yield ["quantities.py"]
@@ -95,7 +96,7 @@ def external(folder):
         else: print(f"== not measured: {needed} is not in the folder")
 
 ONE = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}      # two processes on two cores
-ALONE = ("speed.py", "llm_faults.py", "llm_limits.py", "persona_endpoints.py", "serve.py")      # a busy machine would fail them
+ALONE = ("speed.py", "llm_faults.py", "llm_limits.py", "persona_endpoints.py", "serve.py", "store.py")      # a busy machine would fail them
 
 def cost(command) -> float:
     "CPU seconds of a command the last time that it was kept; a new one first."

@@ -457,6 +457,7 @@ def chains(at, url):
             refused("serve --host 0.0.0.0", "--data", rules, says="토큰"),
             refused("check --answers", at/"answers.jsonl", "--out", "checked.parquet", says="rag-quality[parquet]"),
             refused("sweep", "--data", beir, "--index", "flat hnsw", says="rag-quality[cpu]"),
+            refused("search", "숙박비", "--data", rules, "--store", "book.db", says="rag-quality[milvus]"),
         ],
     }
 

@@ -59,6 +59,25 @@ async def main():
         assert "출장 여비 규정 제2조" in found.content[0].text, found
         assert (await client.call_tool("search", {"query": ""})).is_error
 asyncio.run(main())
+""", "milvus": """
+import sys, tempfile
+from pathlib import Path
+import numpy as np
+from rag_quality.data import mini
+from rag_quality.retrieval import BM25Index, VectorStore
+from rag_quality.retrieval.store import TermStatistics, fill, open_store
+articles, folder = mini().passages, Path(tempfile.mkdtemp())
+words, vectors, store = BM25Index(articles), VectorStore(articles), open_store(folder/"book.db")
+store.stats = TermStatistics.of(words.tokenizer(p.full_text) for p in articles)
+assert (fill(store, articles[:30]), fill(store, articles), fill(store, articles), store.count()) == (30, 27, 0, 57)
+def same(a, b):      # within ties
+    return np.allclose([s for _, s in a], [s for _, s in b], atol=1e-5) and {d for d, s in a if s > a[-1][1] + 1e-5} == {d for d, s in b if s > b[-1][1] + 1e-5}
+for q in mini().queries:
+    terms, v = words.tokenizer(q.text), vectors.encoder.encode([q.text])[0]
+    assert same(store.search_terms(terms, 10), words.search(terms, 10)) and same(store.search_vector(v, 10), vectors.search_by_embedding(v, 10)), q
+rule = articles[0].metadata["regulation"]
+assert store.count(where=rule) == sum(p.metadata["regulation"] == rule for p in articles) == len(store.search_vector(v, 57, where=rule))
+store.close()
 """}
 
 def books(at):
@@ -97,6 +116,8 @@ def cases(extra, at, url):
         "dense": [step("search", "휴학 며칠까지 돼요?", "--data", at/"rules", "--encoder", at/"tiny/model", says=("1. ",)), refused("search", "휴학", "--encoder", "no/such/folder")],
         "serve": [refused("serve --host 0.0.0.0", "--data", at/"rules", says="토큰")],      # asked in TRIES
         "mcp": [step("serve --help", says=("--mcp",))],
+        "milvus": [step("search", "숙박비 상한", "--data", at/"rules", "--store", "book.db", says=("출장 여비 규정 제2조",)), step("search", "숙박비 상한", "--data", at/"rules", "--store", "book.db", says=("출장 여비 규정 제2조",)),
+                   refused("search", "숙박비 상한", "--data", at/"rules", "--store", "http://127.0.0.1:1", says="Milvus")],      # asked in TRIES, too
         "bge": [refused("search", "휴학", "--data", at/"rules", "--encoder", "BAAI/bge-m3")],       # the weights are not here: that is said in a line
     }.get(extra)
 

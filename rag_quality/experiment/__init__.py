@@ -21,13 +21,14 @@ from ..colloquial import ColloquialTransformer
 from ..core import ConfigError, Query, Run, content_hash
 from ..data import Collection
 from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
-from ..retrieval.fusion import hybrid_of
+from ..retrieval.fusion import HybridRetriever, hybrid_of
 from ..korean import KiwiTokenizer, whitespace_tokenizer
 from ..metrics import Comparison, Interval, Scores, compare, evaluate, holm, interval, parse_measures
 from ..morphology import MorphologicalExpander
 from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import expansion_texts
 from ..retrieval import BM25Index, VectorStore
+from ..retrieval.store import filled_hybrid
 from .steps import (ModelUse, SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
     colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step, typing_step)
 from ..core.wall import Failure
@@ -43,8 +44,17 @@ BEFORE = "before"                          # whitespace BM25 over the raw query
 def _llm_step(words:BM25Index, vectors:VectorStore, passages, llm, otherwise:Step) -> Step:
     "What a language model writes for a colloquial query searched beside `otherwise`; a query is asked once."
     texts = lru_cache(maxsize=4096)(lambda q: expansion_texts(q, llm))
+    if not isinstance(vectors, VectorStore):
+        vectors = VectorStore(passages, vectors.encoder)       # it scores every passage
     return expansion_step(
         ExpansionFusion(words, vectors, passages), texts, otherwise, workers=getattr(llm, "max_concurrency", 1))
+
+def _hybrid(words:BM25Index, passages, encoder, weights, *, device:str, index:str, store):
+    "The hybrid over indexes in memory, or over a store that is filled first."
+    how = dict(weights_for=weights, normalization=getattr(weights, "normalization", "minmax"))
+    if store is None:
+        return hybrid_of(words, VectorStore(passages, encoder, device=device, kind=index), **how)
+    return filled_hybrid(store, passages, encoder, device=device, kind=index, tokenizer=words.tokenizer, **how)
 
 def pipeline(
     collection:Collection,  # the passages to search
@@ -55,6 +65,7 @@ def pipeline(
     index:str="flat",  # how: flat (exact), fp16, int8, hnsw, ivf, pq
     llm=None,  # an `LLMService`, which adds a row
     pack:Pack|None=None,  # what was learnt of this collection, which adds a row
+    store=None,  # a `Store` or its place, that the hybrid searches instead of memory; what is missing is put in
 ) -> list[System]:
     "The ladder of systems from 'before' to the default pipeline, which is the last."
     passages = collection.passages
@@ -64,9 +75,7 @@ def pipeline(
     )
     coverage = lru_cache(maxsize=4096)(morphemes.coverage)       # asked for by the weights and by the campus knowledge
     weights = weights if callable(weights) else parse_weights(weights, coverage_of=coverage)
-    hybrid = hybrid_of(
-        morphemes, VectorStore(passages, encoder, device=device, kind=index), weights_for=weights,
-        normalization=getattr(weights, "normalization", "minmax"))
+    hybrid = _hybrid(morphemes, passages, encoder, weights, device=device, index=index, store=store)
     rewrite, kiwi = colloquial_step(ColloquialTransformer()), bm25_step("BM25 (Kiwi)", morphemes)
     typed = typing_step(TypedWords(passages))
     expand, near, both = morphology_step(
@@ -326,18 +335,16 @@ from ..knowledge import SHARES
 BASE, FULL = "BM25", "기본 구성"
 
 def ablation_systems(
-    collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat", llm=None
+    collection:Collection, *, encoder="kiwi", weights=None, device:str="auto", index:str="flat", llm=None, store=None
 ) -> list[System]:
     """The base, the default pipeline, it less one step each, and the base with one step each (with `llm`, the default
-    pipeline with it, too); `collection`, `encoder`, `weights`, `device`, `index`, `llm` as in `pipeline`."""
+    pipeline with it, too); `collection`, `encoder`, `weights`, `device`, `index`, `llm`, `store` as in `pipeline`."""
     passages, by_id = collection.passages, {p.doc_id: p for p in collection.passages}
     words = BM25Index(passages)
     coverage = lru_cache(maxsize=4096)(words.coverage)
     weights = weights if callable(weights) else parse_weights(weights, coverage_of=coverage)
-    hybrid = hybrid_of(
-        words, VectorStore(passages, encoder, device=device, kind=index), weights_for=weights,
-        normalization=getattr(weights, "normalization", "minmax"))
-    alone = hybrid_of(words, hybrid.vector, weights_for=(1., 0.))
+    hybrid = _hybrid(words, passages, encoder, weights, device=device, index=index, store=store)
+    alone = HybridRetriever(words, hybrid.vector, weights_for=(1., 0.))
     knowing = CampusSearch(words, hybrid, passages, coverage_of=coverage)
     def campus(shares=SHARES, under=hybrid, evidence=True):
         c = CampusSearch(
