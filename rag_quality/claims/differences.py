@@ -200,13 +200,18 @@ def _leftover(xs, ys, same):
     return left, ys
 
 # %% ../../nbs/claims/10_differences.ipynb #b2fa4466
+def _digits(q:Quantity) -> list[str]:
+    "The number that a quantity is written with: of '1킬로미터당 350원' that of the amount."
+    found = re.findall(r"\d[\d.,]*", q.text)
+    return (found[-1:] if q.per else found[:1]) or re.findall(r"[가-힣]+(?=\s)", q.text)[:1]
+
 def _kind(x:Quantity, y:Quantity) -> str | None:
     "What differs between two quantities that stand for the same thing, or None where they do not."
-    digits = [(re.findall(r"\d[\d.,]*", q.text) or re.findall(r"[가-힣]+(?=\s)", q.text))[:1] for q in (x, y)]
+    digits = [_digits(x), _digits(y)]
     if x.dimension.startswith("ordinal") != y.dimension.startswith("ordinal"):
         return None
     if comparable(x, y):
-        if x.value == y.value and x.upper == y.upper:
+        if x.value == y.value and x.upper == y.upper and x.unit == y.unit and x.per == y.per:
             return "bound"
         return "unit" if digits[0] and digits[0] == digits[1] else "number"
     return (

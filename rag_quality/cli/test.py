@@ -29,16 +29,16 @@ def _persona_list(given) -> list[str]|None:
 # %% ../../nbs/cli/03_test.ipynb #972610b0
 def _session_text(folder:Path) -> str:
     "The few lines that a terminal shows of a session."
-    from rag_quality.persona.report import failure_notes, kept_rate, model_notes, read_session, success_rate
+    from rag_quality.persona.report import error_notes, failure_notes, kept_rate, model_notes, read_session, success_rate
     d = read_session(folder)
     s = success_rate(d)
     kept, n = kept_rate(d)
     low, high = s.bounds
     lines = [
         f"질문 {len(d.queries)}개, 대화 {len(d.dialogues)}개, 대상 {d.session.get('target', {}).get('name', '–')}",
-        f"성공 {s.k}/{s.n}"
-        + (f" = {s.value:.0%} [{low:.0%}, {high:.0%}]" if s.n else "")
+        (f"성공 {s.k}/{s.n} = {s.value:.0%} [{low:.0%}, {high:.0%}]" if s.n else f"성공 재지 못함 (질문 {s.n_total}개)")
         + (f" · 맥락 유지 {kept.mean:.0%} (차례 {kept.n_scored}/{n})" if kept.mean is not None else ""),
+        *error_notes(d),
     ]
     found = d.diagnosis or {}
     lines += [f"의심되는 컴포넌트: {x['label']} ({x['reason']})" for x in found.get("suspects", [])[:3]] or [
@@ -66,25 +66,29 @@ def _without_model(folder:Path, what:str) -> None:
         print(f"rag-quality: 이 세션은 {method}(으)로 했지만 {what}은(는) 모델 없이 잽니다.", file=sys.stderr)
 
 def _repeated(out:Path, repeats:int, session) -> int:
-    "The same questions several times, a session each in out/1, out/2, ...; what is there is gone on with."
-    from rag_quality.persona.report import read_session, success_rate
+    "The same questions several times, a session each in out/1, out/2, ...; what is there is gone on with. 1: one had no answer."
+    from rag_quality.persona.report import error_notes, read_session, success_rate
+    none = 0
     for n in range(1, repeats + 1):
         folder = out/str(n)
         there = (folder/"session.json").is_file()
         folder = session(folder, there)
-        s = success_rate(read_session(folder))
-        print(f"{n}/{repeats}: 성공 {s.k}/{s.n} ({folder})")
+        s = success_rate(d := read_session(folder))
+        none += d.unanswered
+        print(f"{n}/{repeats}: 성공 {f'{s.k}/{s.n}' if s.n else '재지 못함'} ({folder})", *error_notes(d), sep="\n  ")
     print(f"여러 벌을 견주기: rag-quality gate 앞의_폴더 {out} --budget \"success: -0.02\" --repeats {repeats}")
-    return 0
+    return 1 if none else 0
 
 def _test_command(args) -> int:
-    "`rag-quality test`; 1 where a model was asked and made nothing of the session."
+    "`rag-quality test`; 1 where nothing was answered, or a model was asked and made nothing of the session."
     from rag_quality.persona import run_session
+    from rag_quality.persona.report import read_session
     from rag_quality.cli.measure import _check_writable, _collection_of, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError
     from rag_quality.persona.store import SessionStore, find_session
-    if not args.timeout > 0 or args.concurrency < 1:
-        raise ConfigError(f"--timeout {args.timeout:g}, --concurrency {args.concurrency}: 시간은 0보다 크고 수는 1 이상이어야 합니다.")
+    if args.timeout is not None and not args.timeout > 0 or args.concurrency < 1:
+        told = "–" if args.timeout is None else f"{args.timeout:g}"
+        raise ConfigError(f"--timeout {told}, --concurrency {args.concurrency}: 시간은 0보다 크고 수는 1 이상이어야 합니다.")
     if args.repeats < 1 or args.repeats > 1 and (args.resume or not args.out):
         raise ConfigError(f"--repeats {args.repeats}: 1 이상이고, 여러 번이면 벌마다의 폴더가 들 --out 폴더를 주세요(멈추면 같은 명령으로 이어집니다).")
     if args.resume and args.out:
@@ -117,7 +121,8 @@ def _test_command(args) -> int:
     print(_session_text(folder))
     _tell_batch(llm)
     print(f"보고서: {folder/'report.md'}\n대시보드: {folder/'dashboard.html'}")
-    return 1 if llm is not None and not hasattr(llm, "unmatched") and _idle(folder) else 0
+    idle = llm is not None and not hasattr(llm, "unmatched") and _idle(folder)
+    return 1 if idle or read_session(folder).unanswered else 0
 
 # %% ../../nbs/cli/03_test.ipynb #ba396e46
 def _report_command(args) -> None:
@@ -188,7 +193,7 @@ def _add(commands) -> None:
         "--endpoint", metavar="주소", help="시험할 챗봇: OpenAI 호환 주소(http://.../v1), 또는 꼴을 적은 JSON 파일. 없으면 우리 파이프라인")
     t.add_argument("--model", metavar="이름", help="--endpoint의 모델 이름")
     t.add_argument("--stream", action="store_true", help="답을 흘려 받음")
-    t.add_argument("--timeout", type=float, default=30., metavar="초", help="질문 하나를 기다릴 시간 (기본: %(default)s)")
+    t.add_argument("--timeout", type=float, metavar="초", help="질문 하나를 기다릴 시간 (기본: --endpoint 파일의 timeout_s, 없으면 30)")
     t.add_argument("--concurrency", type=int, default=4, metavar="수", help="챗봇에 한꺼번에 물을 수 (기본: %(default)s)")
     t.add_argument("--resume", metavar="세션", help="멈춘 세션을 이어서 함: 이름이나 폴더")
     t.add_argument("--out", metavar="폴더", help="이 세션의 파일을 둘 곳 (기본: data/output/test_sessions/<이름>)")

@@ -28,8 +28,10 @@ def _as(raw:bytes, encoding:str) -> str|None:
         return None
 
 def _decode_lines(raw:bytes) -> list[str|None]:
-    """The lines of a file's bytes as NFC text, without a BOM; None for a line which the file's encoding (UTF-8, or
-    CP949) cannot read."""
+    """The lines of a file's bytes as NFC text, without a BOM; None for a line which the file's encoding (UTF-8, UTF-16 with
+    its mark, or CP949) cannot read."""
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")) and (text := _as(raw, "utf-16")) is not None:
+        return text.replace("\r\n", "\n").split("\n")
     rows = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
     lines = [_as(r, "utf-8") for r in rows]
     if None not in lines:

@@ -150,9 +150,10 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
 
 # %% ../../nbs/data/01_files.ipynb #9f77ffdf
 import ast, csv, io, json, tokenize
+from itertools import chain, islice
 
 from .articles import _decode
-from .shapes import folder_rows, reshape
+from .shapes import fields_named, folder_rows, is_numbered, reshape
 from .sheets import parquet_rows, sheet_rows
 
 # %% ../../nbs/data/01_files.ipynb #c79aafea
@@ -180,6 +181,7 @@ def _cell(key:str, text:str):
     if not text.strip():
         return None
     key = re.sub(r"(?<=[가-힣])[\s_]+(?=[가-힣])", "", key)
+    key = re.sub(r"[\s_.\-]*[\[(]?\d{1,3}[\])]?$", "", key) if is_numbered(key) else key
     many = key.endswith(("s", "context", "_gt")) or key in _LISTS
     if many and text.lstrip().startswith("["):
         for reads in (json.loads, _python_list):
@@ -190,6 +192,23 @@ def _cell(key:str, text:str):
             if isinstance(found, list):
                 return found
     return [text] if key.endswith(("contexts", "context")) or key in _LISTS else text
+
+_TOP = 20                 # lines in which the head of a table may stand
+
+def _sheet_rank(rows:list[list[str]]) -> tuple[int, bool]:
+    "How likely the first rows of a sheet are those of a table of questions and answers."
+    full = [sum(bool(c.strip()) for c in cells) > 1 for cells in rows]
+    return max((len(fields_named(cells)) for cells in rows), default=0), sum(full) > 1
+
+def _is_table(raw:bytes, path:Path) -> bool:
+    "Is a file a table: by its name, by tabs in its first line, or by the names of columns there?"
+    if path.suffix.lower() in (".csv", ".tsv", ".tab"):
+        return True
+    first = raw.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")[0]
+    if first.startswith((b"{", b"[", b'"{')) or path.suffix.lower() in (".json", ".jsonl", ".ndjson"):
+        return False
+    line = first.decode("utf8", "replace") if b"\xff" not in first[:2] else ""
+    return "\t" in line or {"query", "answer"} <= set(fields_named(re.split("[,;]", line)))
 
 def _table(text:str, path:Path, problems:Problems) -> Iterator[tuple[int, dict]]:
     "The rows of a CSV or TSV with a header."
@@ -203,13 +222,19 @@ def _table(text:str, path:Path, problems:Problems) -> Iterator[tuple[int, dict]]
     yield from _objects(records, path, problems)
 
 def _objects(rows:Iterable[tuple[int, list[str]]], path:Path, problems:Problems) -> Iterator[tuple[int, dict]]:
-    "Objects of (place, cells); the first row names the columns."
+    """Objects of (place, cells); the first row names the columns, or, where notes stand above it, the first that names a
+    question and an answer."""
+    rows = iter(rows)
+    top = list(islice(((at, cells) for at, cells in rows if any(c.strip() for c in cells)), _TOP))
+    first = next((n for n, (_, cells) in enumerate(top) if {"query", "answer"} <= set(fields_named(cells))), 0)
     head = None
-    for at, cells in rows:
+    for at, cells in chain(top[first:], rows):
         if not any(c.strip() for c in cells):
             continue
         if head is None:
             head = [c.strip() for c in cells]
+            # passages under one name several times
+            head = [f"{c} {head[:n].count(c) + 1}" if c in head[:n] and is_numbered(f"{c}1") else c for n, c in enumerate(head)]
         elif len(cells) > len(head):
             problems.add(path.name, at, f"칸이 {len(cells)}개입니다 (머리 줄은 {len(head)}개). 쉼표가 든 글은 큰따옴표로 묶어 주세요")
         else:
@@ -249,15 +274,17 @@ def read_objects(path:str|Path, problems:Problems) -> Iterator[tuple[int, object
         yield from enumerate(folder_rows(path), 1)
         return
     raw = _read_bytes(path)
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):        # Windows' '유니코드'
+        raw = _decode(raw, path.name).encode("utf8")
     if raw.startswith(b"PAR1"):
         yield from enumerate(parquet_rows(path), 1)
         return
     if raw.startswith(b"PK\x03\x04") and b"xl/workbook" in raw:
-        yield from _objects(sheet_rows(path), path, problems)
+        yield from _objects(sheet_rows(path, _sheet_rank), path, problems)
         return
     if kind := next((k for sign, k in _FILES.items() if raw.startswith(sign)), None):
         raise DataError(f"{path.name}: {kind} 파일입니다. CSV(UTF-8)나 한 줄에 객체 하나씩인 JSONL로 저장해서 주세요.")
-    if path.suffix.lower() in (".csv", ".tsv"):
+    if _is_table(raw, path):
         yield from _table(_decode(raw, path.name), path, problems)
         return
     if (whole := _whole(raw, path, problems)) is not None:

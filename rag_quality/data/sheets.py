@@ -7,12 +7,12 @@ __all__ = ['TABLE_ENDS', 'sheet_rows', 'parquet_rows', 'write_table', 'evaluatio
 
 # %% ../../nbs/data/19_sheets.ipynb #1c980552
 import datetime, json, re, time, zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
 from .. import __version__
-from ..core import ConfigError, DataError, atomic_write, import_extra, nfc
+from ..core import ConfigError, DataError, atomic_write, import_extra, log, nfc
 
 # %% ../../nbs/data/19_sheets.ipynb #fbfc45ec
 _MOST = 200_000_000          # bytes of a part of a workbook, unpacked
@@ -44,34 +44,60 @@ def _column(reference:str) -> int:
         n = n * 26 + ord(c) - 64
     return n - 1
 
-def _first_sheet(book:zipfile.ZipFile) -> str:
-    "The part that holds the first sheet."
+def _sheets(book:zipfile.ZipFile) -> list[tuple[str, str]]:
+    "(name, part) of each sheet: those that are shown in the order of their tabs, then the hidden ones."
     names = sorted((n for n in book.namelist() if re.fullmatch(r"xl/worksheets/[^/]+\.xml", n)), key=lambda n: (len(n), n))
     workbook, rels = _part(book, "xl/workbook.xml"), _part(book, "xl/_rels/workbook.xml.rels")
     if workbook is not None and rels is not None:
-        target = {r.get("Id"): r.get("Target", "") for r in rels}
+        target, out = {r.get("Id"): r.get("Target", "") for r in rels}, []
         for e in workbook.iter():
             if _tag(e) == "sheet":
                 key = next((v for k, v in e.attrib.items() if k.endswith("}id")), None)
                 found = "xl/" + target.get(key, "").removeprefix("/xl/")
-                if found in book.namelist():
-                    return found
+                if found in names:
+                    out.append((e.get("state", "visible") != "visible", e.get("name") or found, found))
+        if out:
+            return [(n, part) for _, n, part in sorted(out, key=lambda s: s[0])]
     if not names:
         raise DataError("시트가 없습니다.")
-    return names[0]
+    return [(Path(n).stem, n) for n in names]
 
-def sheet_rows(path:str|Path) -> Iterator[tuple[int, list[str]]]:
-    "(row number, texts of the cells) of the first sheet of a workbook; `DataError` where it is none, or locked."
+_HEAD_ROWS, _SHEETS = 20, 50         # rows of a sheet that are ranked; sheets that are looked at
+
+def _ranked(name:str, sheets:list, rank:Callable) -> list[tuple[int, list[str]]]:
+    "The rows of the sheet that ranks first, told where it is not the only one with rows."
+    sheets = [(n, rows) for n, rows in sheets if rows] or sheets[:1]
+    ranks = [rank([cells for _, cells in rows[:_HEAD_ROWS]]) for _, rows in sheets]
+    at = ranks.index(max(ranks))
+    if len(sheets) > 1:
+        beside = [n for i, (n, _) in enumerate(sheets) if i != at and ranks[i] == ranks[at]]
+        told = f" 같은 칸이 있는 시트가 또 있습니다: {', '.join(beside[:5])}. 그것도 보려면 따로 저장해 주세요." if beside else ""
+        log.warning("%s: 시트 %d개 가운데 '%s'을(를) 읽습니다.%s", name, len(sheets), sheets[at][0], told)
+    return sheets[at][1]
+
+def sheet_rows(
+    path:str|Path,
+    rank:Callable|None=None,    # of the first rows of a sheet: how likely it is the one to be read; None: the first sheet
+) -> Iterator[tuple[int, list[str]]]:
+    """(row number, texts of the cells) of one sheet of a workbook: its first, or the first that has the highest `rank`, which
+    is logged; `DataError` where it is none, or locked."""
     name = Path(path).name
     try:
         with zipfile.ZipFile(path) as book:
             shared = _part(book, "xl/sharedStrings.xml")
             strings = [_said(e) for e in shared] if shared is not None else []
-            sheet = _part(book, _first_sheet(book))
+            sheets = [(n, _part(book, part)) for n, part in _sheets(book)[:_SHEETS if rank else 1]]
     except (zipfile.BadZipFile, ElementTree.ParseError, RuntimeError, EOFError, NotImplementedError) as e:
         raise DataError(f"{name}: 엑셀 파일이 깨졌거나 잠겼습니다 ({e}). 엑셀에서 CSV(UTF-8)로 저장해 주세요.") from None
     except DataError as e:
         raise DataError(f"{name}: {e}") from None
+    if rank is None:
+        yield from _cells(sheets[0][1], strings, name)
+    else:
+        yield from _ranked(name, [(n, list(_cells(sheet, strings, name))) for n, sheet in sheets], rank)
+
+def _cells(sheet, strings:list[str], name:str) -> Iterator[tuple[int, list[str]]]:
+    "(row number, texts of the cells) of a sheet."
     for at, row in enumerate((e for e in sheet.iter() if _tag(e) == "row"), 1):
         cells = {}
         for i, c in enumerate(e for e in row if _tag(e) == "c"):

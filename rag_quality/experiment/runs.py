@@ -114,6 +114,7 @@ def _of_session(folder:Path, system:str|None) -> SavedRun:
     about = json.loads((folder/"session.json").read_text(encoding="utf8"))
     rows = {n: {r["id"]: r for r in read_jsonl(folder/f"{n}.jsonl")} for n in ("queries", "answers")}
     asked, per = rows["queries"], {"answered": {}}
+    came = not rows["answers"] or any(r.get("answer") is not None for r in rows["answers"].values())      # else no rate
     for q in asked:
         got = rows["answers"].get(q)
         # a question whose asking failed is no answer; one that was never asked has no score
@@ -123,7 +124,7 @@ def _of_session(folder:Path, system:str|None) -> SavedRun:
             continue
         mark = "" if r["method"] == "rules" else f" ({r['method']})"
         verdict = r["verdict"]
-        won = None if verdict is None else float(verdict in ("success", "refused"))
+        won = None if verdict is None or not came else float(verdict in ("success", "refused"))
         for m, v in (("success", won), *((f, r.get(f)) for f in _FACES)):
             per.setdefault(f"{m}{mark}", {})[r["id"]] = _score(v, m)
     texts = {q: r["text"] for q, r in asked.items()}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .sources import Source, lean
 from ..claims.sentences import UNSURE, claim_kind
-from ..core import nfc
+from ..claims.kinds import answer_kind
 from ..claims.names import find_names
 from ..claims.reading import read
 from ..claims.quantities import same_quantity
@@ -134,8 +134,9 @@ def _raw(s:str):
                 yield m.start(), m.end(), "elsewhere", True, (m.groupdict().get("to") or "").strip()
 
 def find_evasions(text:str) -> tuple[Evasion, ...]:
-    "The evasive expressions of `text` by their form, left to right; what stands in quotation marks is another's word."
-    text, found = nfc(text), []
+    """The evasive expressions of `text` by their form, left to right; what stands in quotation marks is another's word, and
+    what a model thought aloud is no part of its answer."""
+    text, found = answer_kind(text).text, []
     for s in split_sentences(text):
         if len(s.text) > 2000:
             continue
@@ -193,7 +194,7 @@ def _says_so(e:Evasion, sentence:str, sources:Sequence[Source]) -> bool:
 def unsupported_evasions(text:str, sources:Sequence[Source]) -> tuple[Evasion, ...]:
     """The evasions of the answer `text` which its `sources` do not bear out; pointing elsewhere is right in an answer that
     abstains."""
-    text = nfc(text)
+    text = answer_kind(text).text
     found = find_evasions(text)
     if not found:
         return ()

@@ -488,6 +488,7 @@ def _cut_out(text:str, spots:Sequence[tuple[int, int, str]]    # (from, to, how:
 from .sources import _place_for
 from .sources import lean, read_sources
 from ..core import ConfigError
+from ..claims.kinds import answer_kind
 from .evasive import unsupported_evasions
 from ..claims.splitting import split_claims
 from .model import context_texts
@@ -517,8 +518,9 @@ _WHY = {
     "guess": "규정이 아니라 짐작을 말합니다", "elsewhere": "답 대신 조문에 없는 곳을 가리킵니다"}
 
 def find_hallucinations(answer:str, texts:Sequence[str]) -> tuple[tuple[Finding, bool], ...]:
-    "What `answer` has and its passages `texts` do not, left to right; and whether its whole clause says nothing else."
-    text = nfc(answer)
+    """What `answer` has and its passages `texts` do not, left to right; and whether its whole clause says nothing else.
+    What a model thought aloud is not looked at."""
+    text = answer_kind(answer).text
     sources = read_sources(texts)
     found = [
         (Finding(x.kind, x.text, x.start, x.end, f"{_WHY[x.kind]}: {x.text}"), False)

@@ -237,10 +237,11 @@ class RowResult:
     acceptable: bool|None = None         # what the `checker` of `score_rows` says; None: none was given, or no score
     answer: str = field(default="", repr=False)
     n_contexts: int|None = field(default=None, repr=False)          # passages that the answer was given
+    beside: str = ""                     # why it is not what was asked, by its reference: no answer passes so
     @property
     def outcome(self) -> str:
         "One of `claims.kinds.OUTCOMES`."
-        return outcome_of(self.kind, self.acceptable)
+        return outcome_of(self.kind, self.acceptable and not self.beside)
 
 @dataclass(frozen=True, slots=True)
 class Scorecard:
@@ -340,6 +341,9 @@ def _notes(card:Scorecard) -> list[str]:
         + f", LLM {card.versions['model'] or '없음'}"
     ]
     out.append("답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in card.outcomes.items()))
+    if beside := [r for r in card.rows if r.beside and r.acceptable]:
+        named = ", ".join(r.row_id for r in beside[:5]) + (" …" if len(beside) > 5 else "")
+        out.append(f"조문에는 있으나 물은 것의 답이 아니라 합격이 아닌 것 {len(beside)}개: {named}")
     if card.spent:
         out.append(f"이번에 쓴 것: {card.spent}")
     for p in card.profiles.values():
@@ -431,6 +435,7 @@ def _report_of(card:Scorecard) -> dict:
             "scores": {k: s.to_dict() for k, s in r.scores.items()},
             "rules": r.rules.to_dict() if r.rules else None,
             "rules_reason": r.rules_reason or None,
+            **({"beside": r.beside} if r.beside else {}),
             **({"failures": [f.to_dict() for f in r.failures]} if r.failures else {}),
         }
         for r in card.rows
@@ -494,6 +499,12 @@ def _by_rules(row:ScoreRow, rules, evaluator, over:float) -> tuple[Judgment|None
             f"규칙 판정이 실패했습니다: {type(e).__name__}",
             (failure_of("rules", e) if ours else Failure("rules", type(e).__name__, "rules", str(e)[:160]),),
         )
+
+def _beside(row:ScoreRow, verdict:Judgment|None) -> str:
+    "Why the rules say that an answer is not what was asked; '' where they do not, or gave no verdict."
+    if verdict is None or verdict.method != "rules":
+        return ""
+    return attempt("beside", judge_rules.beside_reference, row.item, verdict, otherwise="")[0]
 
 def _by_llm(rows, metrics, llm, make, options) -> tuple[MetricRun, RagasScorer|None]:
     "The LLM's metrics, or why there are none: no LLM, no ragas."
@@ -605,6 +616,7 @@ def score_rows(
             _accepted(r, checker, over),
             r.item.answer,
             len(r.item.contexts),
+            _beside(r, beside[i][0]),
         )
         for i, r in enumerate(found)
     )

@@ -80,9 +80,9 @@ def run_session(
     llm=None,  # an LLMService: words questions, judges beside the rules and, without `target`, answers; None: rules
     avoid: str | Path | None = None,  # a folder of earlier sessions, whose questions are not asked again
     out: str | Path | None = None,  # the session's folder; None: its id under `root`
-    root: str | Path = _ROOT,  # the folder of all sessions; the last plan is written beside it
+    root: str | Path = _ROOT,  # the folder of all sessions; the last plan of a session in it is written beside it
     resume: bool = False,  # go on with the session of this configuration
-    timeout_s: float = 30.0,  # seconds for a question, its retries among them
+    timeout_s: float | None = None,  # seconds for a question, its retries among them; None: the target's own, or 30
     retries: int = 2,  # of a question whose fault can pass
     concurrency: int = 4,  # questions at a time, where the target is asked over HTTP
     components: bool = True  # measure what each component of our own pipeline contributes
@@ -91,6 +91,8 @@ def run_session(
     `ConfigError` for an unknown persona, too few queries or turns, and to resume with another configuration."""
     people = PersonaGenerator().generate(list(personas) if personas else None)
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
+    if timeout_s is None:
+        timeout_s = getattr(target, "timeout_s", None) or 30.
     options = dict(turns=turns, seed=seed, timeout_s=timeout_s, retries=retries)
     with (
         _Beside(collection, **options)
@@ -130,8 +132,8 @@ def _run(
         _concluded(s, asked, [d for d in dialogues if d.turns], None if target is own else own, components, beside)
         store.finish()
         _written(store)
-        # the last plan, where specs/002 looks for it
-        atomic_write(Path(root).parent/"improvement_plan.json", (store.folder/"improvement_plan.json").read_bytes())
+        if store.folder.resolve().parent == Path(root).resolve():    # the last plan, where specs/002 looks for it
+            atomic_write(Path(root).parent/"improvement_plan.json", (store.folder/"improvement_plan.json").read_bytes())
         return store.folder
 
 # %% ../../nbs/20_persona.ipynb #7ad88bf8

@@ -254,7 +254,7 @@ from .charts import _CHECKS
 from .charts import _Dot, _attrs, _bar_svg, _dot_plot, _heat_table, _interval_svg
 from .personas import _FOLLOW_UPS
 from .report import _measured_gain, _next_steps
-from .report import (_COMPONENTS, _DIMENSIONS, _VERDICTS, Rate, _dimension_means, failure_notes, model_notes, _groups,
+from .report import (_COMPONENTS, _DIMENSIONS, _VERDICTS, Rate, _dimension_means, error_notes, failure_notes, model_notes, _groups,
     kept_rate, _rate_of, success_rate)
 
 # %% ../../nbs/persona/23_dashboard.ipynb #0f418568
@@ -269,6 +269,8 @@ def _headline(data:SessionData) -> str:
     r = success_rate(data)
     if not r.n_total:
         return "아직 질문이 없습니다."
+    if data.unanswered:
+        return f"질문 {r.n_total}개를 물었지만 답이 하나도 오지 않아 재지 못했습니다."
     if not r.n:
         return f"질문 {r.n_total}개를 물었고, 아직 채점하지 않았습니다."
     out = [f"질문 {r.n}개 가운데 {r.k}개에 바르게 답했습니다."]
@@ -354,7 +356,7 @@ def _hero(data:SessionData) -> str:
         f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개",
         f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {data.method}",
         {"interrupted": "도중에 멈춘 세션", "running": "아직 도는 세션"}.get(s.get("status"))]
-    failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in (*model_notes(data), *failure_notes(data)))
+    failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in (*error_notes(data), *model_notes(data), *failure_notes(data)))
     steps, said = _next_steps(data), " ".join(f"<span>{_esc(x)}</span>" for x in re.split(r"(?<=[.]) ", _headline(data)))
     return (
         f'<section class="hero"><h1>{said}</h1><p'

@@ -334,7 +334,10 @@ def _requirements(
     "REQ-S-001 to 005: what was measured, the threshold, and what was done."
     ids, later = [q.id for q in queries], [t for t in turns if t.get("turn", 1) > 1]
     most = max(map(len, kinds.values()), default=0)
+    came = any(not r.get("error") for r in (*answers.values(), *turns))      # else there is nothing to have a rate of
     def worked(i, row):
+        if not came:
+            return None
         return False if row.get("error") else _succeeded(scores.get(i))
     intent, n1 = _share(None if (r := scores.get(i, {}).get("relevance")) is None else r >= .5 for i in ids)
     checked, n2 = (

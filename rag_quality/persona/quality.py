@@ -449,7 +449,7 @@ class QualityEvaluator(_Ground):
             f"{query.formal} {query.text} {' '.join(query.topics)}",
             query.facts) if isinstance(query, PersonaQuery) else (str(query), ())
         articles, near, whence = self._ground(query, facts)
-        text = answer.said      # our own notice of doubt is no evasion
+        text = answer_kind(answer.said).text      # our own notice of doubt is no evasion, nor is what a model thought aloud
         wrong = [c.text for c in facts.claims if c.checks.get("citation") is False] if facts else []
         shares = {
             "accuracy": _accuracy(facts), "completeness": _completeness(asked, wanted, text),

@@ -403,12 +403,13 @@ class ChatTarget(_Bounded):
 class HTTPTarget(_Bounded):
     "An HTTP/JSON endpoint, asked as its mapping says."
     kind = "http"
-    def __init__(self, mapping:Mapping|str|os.PathLike, *, name:str|None=None, timeout_s:float|None=None):
+    def __init__(self, mapping:Mapping|str|os.PathLike, *, name:str|None=None, timeout_s:float|None=None, stream:bool=False):
         """`mapping`: how to ask and where the answer stands, or a file of it (`_load_mapping`); `name`, `timeout_s`
-        (seconds): None for those of the mapping. `ConfigError` where it is not legal, or a variable is missing."""
+        (seconds): None for those of the mapping; `stream`: ask for a stream (a reply is read as it comes, in pieces or
+        whole, with or without it). `ConfigError` where it is not legal, or a variable is missing."""
         self.mapping = _check_mapping(mapping) if isinstance(mapping, Mapping) else _load_mapping(mapping)
         self.name, self.timeout_s = name or self.mapping["name"], timeout_s or self.mapping["timeout_s"]
-        self._talks, self._lock = {}, threading.Lock()
+        self.stream, self._talks, self._lock = stream, {}, threading.Lock()
         self._request("시험", [])                                   # a missing variable is said now
 
     def _conversation(self, query, history):
@@ -432,6 +433,9 @@ class HTTPTarget(_Bounded):
             return text
         values = _slots(query, history, self._conversation(query, history))
         url, headers, body = (known(m[k], k) for k in ("url", "headers", "request"))
+        if self.stream:
+            headers = {"Accept": "text/event-stream, application/x-ndjson, text/plain, application/json", **headers}
+            body = {**body, "stream": True} if isinstance(body, Mapping) and isinstance(body.get("stream"), bool) else body
         return _fill(url, values, in_url=True), {
             k: _fill(v, values) for k, v in headers.items()}, _fill(body, values), [v for v in kept if len(v) >= 6]
 
@@ -448,7 +452,8 @@ class HTTPTarget(_Bounded):
                 None,
             )
         try:
-            reply = _check_status(_fetch(url, body, headers=headers, method=m["method"], timeout_s=timeout_s))
+            over = b"data: [DONE]" if self.stream else None
+            reply = _check_status(_fetch(url, body, headers=headers, method=m["method"], timeout_s=timeout_s, until=over))
             return read_stream(reply, m["response"]) if is_stream(reply) else _read(m["response"], reply)
         except TargetFault as e:
             said = e.message
@@ -462,7 +467,8 @@ def _read(places, reply) -> Answer:
     try:
         row = reply.json()
     except TargetFault:
-        if places["answer"].strip() != "$" or not reply.text.strip() or reply.text.lstrip()[:1] in "<{[":
+        plain = reply.headers.get("content-type", "").lower().startswith(("text/plain", "text/markdown"))
+        if places["answer"].strip() != "$" or not reply.text.strip() or reply.text.lstrip()[:1] in ("<" if plain else "<{["):
             raise
         # the whole body is the answer, as plain text
         row = reply.text
@@ -488,10 +494,14 @@ def _read(places, reply) -> Answer:
 # %% ../../nbs/persona/07_targets.ipynb #5163e87a
 def open_target(endpoint:str|os.PathLike, model:str|None=None, **options) -> Target:
     """The target of `--endpoint`: of a mapping file (.json) as `endpoint`, or of a chat endpoint's address and its
-    `model`; options are those of the target. Raises `ConfigError` for an address without a model."""
+    `model`; options are those of the target (both take `stream`, `name`, `timeout_s`). Raises `ConfigError` for an
+    address without a model, and for a mapping with one."""
     if not str(endpoint).startswith(("http://", "https://")) and (
         str(endpoint).endswith(".json") or Path(endpoint).is_file()
     ):
+        if model:
+            raise ConfigError(
+                f"--model {model[:40]}: 사용법을 적은 파일({Path(endpoint).name})에는 쓰지 않습니다. 모델의 이름이 있어야 하면 그 파일의 request에 적어 주세요.")
         return HTTPTarget(endpoint, **options)
     if not model:
         raise ConfigError(f"--endpoint {str(endpoint)[:60]}: 채팅 주소에는 --model도 주세요. 다른 꼴의 주소면 사용법을 적은 .json 파일을 주세요.")

@@ -543,7 +543,8 @@ def _answer_of(value:object) -> Answer:
     usual names."""
     if isinstance(value, Answer):
         _readable(value.content)
-        return value
+        said = spoken(value.content)      # what the model thought aloud is no part of it
+        return value if said == value.content.strip() else value.with_(said)
     if isinstance(value, str):
         return _described(value)
     if isinstance(value, Iterator):
