@@ -15,7 +15,7 @@ from functools import cached_property
 
 from .loop import Attempt, LLMAnswerer, generate_answer_with_validation, generate_answer_with_validation_sync
 from .extractive import named_articles, _whole_article
-from .named import answer_defined, answer_place, which_regulation
+from .named import answer_defined, answer_place, which_regulation, with_ordinals
 from rag_quality.answering.answers import (FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer,
     confidence_of, route)
 from ..faithfulness.citations import ground_citations
@@ -128,11 +128,13 @@ class _Steps:
             titled=lambda word: word in self._title_words, campus=self.campus)
         if self.gate and need is not None and not need.needed:
             return wall("talk", talk_answer, text, need.kind, need.reason) or _nothing(need.reason)
-        told = wall("place", answer_place, text, self.passages) or wall("which", which_regulation, text, self.passages)
+        numbered = with_ordinals(text)
+        told = wall("place", answer_place, numbered, self.passages) or wall(
+            "which", which_regulation, numbered, self.passages)
         if told is not None:
             return told.with_(query_text=text, relevance=None, nearest=next(iter(told.citations), None), route="named")
         named = wall(
-            "asked_article", lambda: [self.passages[i] for i in named_articles(text, self.passages)[:self.k]],
+            "asked_article", lambda: [self.passages[i] for i in named_articles(numbered, self.passages)[:self.k]],
             otherwise=[])
         told = wall(
             "named", _answer_named, text, named, self.filter, answerer=self.answerer, validator=self.validator,
