@@ -490,11 +490,7 @@ def _flip(relation:int, a:str, b:str) -> bool:
 _CLASH = {
     frozenset(x)
     for x in (
-        ("must", "neednot"),
-        ("assert", "neednot"),
-        ("must", "deny"),
-        ("assert", "deny"),
-        ("must", "bar"),
+        ("must", "neednot"), ("assert", "neednot"), ("must", "deny"), ("assert", "deny"), ("must", "bar"),
         ("must", "futile"),
         ("assert", "futile"),
         ("must", "forbid"),

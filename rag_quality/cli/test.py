@@ -37,7 +37,7 @@ def _session_text(folder:Path) -> str:
     lines = [
         f"질문 {len(d.queries)}개, 대화 {len(d.dialogues)}개, 대상 {d.session.get('target', {}).get('name', '–')}",
         (f"성공 {s.k}/{s.n} = {s.value:.0%} [{low:.0%}, {high:.0%}]" if s.n else f"성공 재지 못함 (질문 {s.n_total}개)")
-        + (f" · 맥락 유지 {kept.mean:.0%} (차례 {kept.n_scored}/{n})" if kept.mean is not None else ""),
+        + (f" · 맥락 유지 {kept.mean:.0%} (차례 {kept.n_scored}/{n}, 끊긴 표지를 찾지 못한 몫)" if kept.mean is not None else ""),
         *error_notes(d),
     ]
     found = d.diagnosis or {}

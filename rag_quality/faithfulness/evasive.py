@@ -134,8 +134,8 @@ def _raw(s:str):
                 yield m.start(), m.end(), "elsewhere", True, (m.groupdict().get("to") or "").strip()
 
 def find_evasions(text:str) -> tuple[Evasion, ...]:
-    """The evasive expressions of `text` by their form, left to right; what stands in quotation marks is another's word, and
-    what a model thought aloud is no part of its answer."""
+    """The evasive expressions of `text` by their form, left to right; what stands in quotation marks is another's word,
+    and what a model thought aloud is no part of its answer."""
     text, found = answer_kind(text).text, []
     for s in split_sentences(text):
         if len(s.text) > 2000:

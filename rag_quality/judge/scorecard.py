@@ -307,28 +307,20 @@ def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
     verdict = {True: "합격", False: "불합격", None: "–"}
     each = [
         [
-            r.row_id,
-            *(verdict[_passes(p, r.scores)] for p in _PROFILES.values()),
+            r.row_id, *(verdict[_passes(p, r.scores)] for p in _PROFILES.values()),
             *(_show(r.scores[m].value) for m in card.metrics),
-            *(_show(r.rules and getattr(r.rules, c)) for c in CRITERIA),
-            _cut(" ".join(r.query.split()), 24),
+            *(_show(r.rules and getattr(r.rules, c)) for c in CRITERIA), _cut(" ".join(r.query.split()), 24),
         ]
         for r in card.rows
     ]
     return [
         ("지표", [["지표", "이름", "방법", "평균", "커버리지", "gate 이상", "target 이상", "값이 없는 까닭"], *top]),
-        ("규칙 (LLM의 점수와 섞지 않음)", [["기준", "방법", "평균", "커버리지"], *rules]),
-        (
-            "줄마다",
-            [
+        ("규칙 (LLM의 점수와 섞지 않음)", [["기준", "방법", "평균", "커버리지"], *rules]), (
+            "줄마다", [
                 [
-                    "_id",
-                    *_PROFILES,
-                    *(METRICS[m] for m in card.metrics),
-                    *(f"규칙 {n}" for n in CRITERIA.values()),
+                    "_id", *_PROFILES, *(METRICS[m] for m in card.metrics), *(f"규칙 {n}" for n in CRITERIA.values()),
                     "질문",
-                ],
-                *each,
+                ], *each,
             ],
         ),
     ]
@@ -411,10 +403,7 @@ def _report_of(card:Scorecard) -> dict:
         v in card.means.items()}
     profiles = {
         k: {
-            "thresholds": p.profile.thresholds,
-            "share": p.profile.share,
-            "passed": p.passed,
-            "failed": p.failed,
+            "thresholds": p.profile.thresholds, "share": p.profile.share, "passed": p.passed, "failed": p.failed,
             "unjudged": p.unjudged,
             "n": p.n,
             "rate": p.rate,

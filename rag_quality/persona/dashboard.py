@@ -295,9 +295,7 @@ def _kpis(data:SessionData) -> str:
     pct = lambda x: "–" if x is None else f"{x:.0%}"
     def rate(label, r:Rate, extra="", goal=None):
         return _kpi(
-            label,
-            pct(r.value),
-            f"{r.k}/{r.n}" if r.n else "",
+            label, pct(r.value), f"{r.k}/{r.n}" if r.n else "",
             _interval_svg(r.value, *r.bounds, tone="accent", mark=goal, goal=True, label=f"{label} {r}"),
             "; ".join(filter(None, (
                 _span(*r.bounds, pct) if r.n else "재지 않음", f"기준 {pct(goal)}" if goal else "",

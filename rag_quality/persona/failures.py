@@ -359,10 +359,7 @@ def _requirements(
     gaps = len(kinds.get("vocabulary_gap", ())) + len(kinds.get("off_target", ()))
     return [
         row(
-            "REQ-S-001",
-            "의도 추론 정확도",
-            intent,
-            0.85,
+            "REQ-S-001", "의도 추론 정확도", intent, 0.85,
             True,
             f"질의 분석의 개선을 제안함: 말이 달랐거나 물은 것과 다른 답 {gaps}건",
             n1,

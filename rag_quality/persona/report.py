@@ -354,13 +354,7 @@ def _cell(value:object,      # text, a number, a bool or None
     text = " ".join((f"{value:.3f}" if isinstance(value, float) else str(value)).split())
     text = text if len(text) <= limit else text[:limit - 1] + "…"
     for a, b in (
-        ("\\", "\\\\"),
-        ("|", "\\|"),
-        ("<", "&lt;"),
-        ("`", "\\`"),
-        ("*", "\\*"),
-        ("_", "\\_"),
-        ("[", "\\["),
+        ("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("`", "\\`"), ("*", "\\*"), ("_", "\\_"), ("[", "\\["),
         ("~", "\\~"),
     ):
         text = text.replace(a, b)
@@ -397,8 +391,7 @@ def _clock_line(data:SessionData) -> str:
     at = lambda q: f"{took[min(len(took) - 1, int(q * len(took)))]:.2f}초"
     return "시각: " + " · ".join(
         [
-            f"시작 {s.get('started_at') or '–'}",
-            f"끝 {s.get('ended_at') or '–'}",
+            f"시작 {s.get('started_at') or '–'}", f"끝 {s.get('ended_at') or '–'}",
             f"걸린 시간 {s['elapsed_s']:.1f}초" if s.get("elapsed_s") else "걸린 시간 –",
             f"답 하나 중앙값 {at(.5)}, 95 % {at(.95)}" if took else "답 하나 –",
         ]
@@ -429,9 +422,7 @@ def _start(d:SessionData) -> str:
     config = "RAG 설정: " + (f"켜진 컴포넌트 {', '.join(on)}." if on else "알 수 없습니다 (안을 들여다볼 수 없는 대상이거나 컴포넌트를 재지 않았습니다).")
     return "\n\n".join(
         [
-            _table(["항목", "값"], rows),
-            static,
-            config,
+            _table(["항목", "값"], rows), static, config,
             *(["읽지 못한 것: " + "; ".join(map(_cell, d.problems))] if d.problems else []),
         ]
     )
@@ -446,13 +437,11 @@ def _units(d:SessionData) -> str:
     changed = lambda rs: sum(_by_llm(r) if r.get("step") == "LLM" else r.get("input") != r.get("output") for r in rs)
     order = [c for c in _COMPONENTS if c in steps] + sorted(set(steps) - set(_COMPONENTS))
     return "단계마다 몇 질문에서 돌았고 몇 번이 들어온 것을 바꾸었는지입니다.\n\n" + _table(
-        ["단계 (컴포넌트)", "돈 질문", "돈 횟수", "바꾼 횟수", "까닭의 보기"],
-        [
+        ["단계 (컴포넌트)", "돈 질문", "돈 횟수", "바꾼 횟수", "까닭의 보기"], [
             [
                 _step_label(s),
                 f"{len({r['id'].partition('#')[0] for r in steps[s]})}/{n}",
-                len(steps[s]),
-                changed(steps[s]),
+                len(steps[s]), changed(steps[s]),
                 next(iter(Counter(str(r.get("reason") or "–") for r in steps[s]).most_common(1)))[0],
             ]
             for s in order
@@ -468,8 +457,7 @@ def _dynamic(d:SessionData) -> str:
     by = [
         f"**{title}**\n\n"
         + _table(
-            [title, "질문", "성공률", "95 % 구간", "성공"],
-            [
+            [title, "질문", "성공률", "95 % 구간", "성공"], [
                 [label[k](v), f"{len(ids)} ({len(ids) / len(d.queries):.0%})", *_rate_cells(success_rate(d, ids))]
                 for v, ids in _groups(d, k).items()
             ],
@@ -513,10 +501,7 @@ def _multi(d:SessionData) -> str:
     ]
     breaks = [
         [
-            d.persona(t.get("persona")),
-            t.get("turn"),
-            t.get("user"),
-            told(t).get("reason"),
+            d.persona(t.get("persona")), t.get("turn"), t.get("user"), told(t).get("reason"),
             _cause_label(told(t).get("root_cause")),
         ]
         for ts in d.dialogues.values()
@@ -529,12 +514,9 @@ def _multi(d:SessionData) -> str:
             (
                 f"시나리오 {len(d.dialogues)}개, 차례 {len(d.turns)}개, 답을 받지 못한 차례 {errors}개. 둘째 차례부터의"
                 f" 맥락 유지율 **{number(kept.mean)}** [{number(kept.low)}, {number(kept.high)}] (잰 것"
-                f" {kept.n_scored}/{n}, 구간은 시나리오를 단위로)."
-            ),
-            *([_table(["검사", "비율", "95 % 구간", "된 것"], rows)] if rows else []),
-            "**후속 질문의 유형**\n\n"
-            + _table(["유형", "맥락 유지율", "95 % 구간", "된 것"], types, "후속 질문이 없습니다."),
-            "**끊긴 곳**\n\n"
+                f" {kept.n_scored}/{n}, 구간은 시나리오를 단위로). 끊긴 표지를 찾지 못한 차례의 몫이라, 다른 규정으로 뛴 답은 놓칠 수 있습니다."
+            ), *([_table(["검사", "비율", "95 % 구간", "된 것"], rows)] if rows else []), "**후속 질문의 유형**\n\n"
+            + _table(["유형", "맥락 유지율", "95 % 구간", "된 것"], types, "후속 질문이 없습니다."), "**끊긴 곳**\n\n"
             + _table(["페르소나", "차례", "물은 말", "왜 끊겼다고 보나", "근본 원인"], breaks, "끊긴 곳이 없습니다."),
         ]
     )
@@ -626,13 +608,9 @@ def _contribution(d:SessionData) -> str:
         [
             r.get("label") or _COMPONENTS.get(r["component"], r["component"]),
             {"on": "켜짐", "off": "꺼짐"}.get(r.get("state"), r.get("state")),
-            _WAYS.get(r.get("intervention"), r.get("intervention")),
-            signed(r.get("effect")),
-            f"{signed(r.get('low'))} – {signed(r.get('high'))}",
-            r.get("n"),
-            _EFFECTS.get(r.get("verdict")),
-            r.get("measure") or c.get("measure"),
-            r.get("reason"),
+            _WAYS.get(r.get("intervention"), r.get("intervention")), signed(r.get("effect")),
+            f"{signed(r.get('low'))} – {signed(r.get('high'))}", r.get("n"), _EFFECTS.get(r.get("verdict")),
+            r.get("measure") or c.get("measure"), r.get("reason"),
         ]
         for r in c.get("rows", ())
     ]
@@ -647,11 +625,9 @@ def _contribution(d:SessionData) -> str:
             + (f" ({_cell(c['shapley_method'])})" if c.get("shapley_method") else "")
             + "\n\n"
             + _table(
-                ["컴포넌트", "값", "95 % 구간"],
-                [
+                ["컴포넌트", "값", "95 % 구간"], [
                     [
-                        _COMPONENTS.get(r["component"], r["component"]),
-                        signed(r.get("value")),
+                        _COMPONENTS.get(r["component"], r["component"]), signed(r.get("value")),
                         f"{signed(r.get('low'))} – {signed(r.get('high'))}",
                     ]
                     for r in c["shapley"]
@@ -673,8 +649,7 @@ def _improvements(d:SessionData) -> str:
     if not d.plan:
         return "개선을 계획하지 않았습니다."
     return _table(
-        ["제안", "갈래", "컴포넌트", "상태", "떼어 둔 질문에서", "해치지 않을 질문에서", "왜"],
-        [
+        ["제안", "갈래", "컴포넌트", "상태", "떼어 둔 질문에서", "해치지 않을 질문에서", "왜"], [
             [
                 s.get("id"),
                 s.get("type"),
@@ -778,8 +753,7 @@ class TestReportGenerator:
             "\n\n".join(
                 [
                     f"# RAG 시험 보고서: {_cell(d.name)}",
-                    head,
-                    _clock_line(d),
+                    head, _clock_line(d),
                     *(f"## {i}. {title}\n\n{write(d)}" for i, (title, write) in enumerate(_SECTIONS, 1)),
                 ]
             )

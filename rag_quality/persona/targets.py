@@ -24,18 +24,10 @@ _LLM = (
     (LLMRejected, "status"), (LLMBadReply, "malformed"))
 _NAMES = {
     "timeout": ("Timeout", "TimeoutError", "APITimeoutError", "ReadTimeout", "ConnectTimeout", "TimeoutException"),
-    "auth": ("AuthenticationError", "PermissionDeniedError"),
-    "rate_limited": ("RateLimitError",),
-    "unreachable": (
-        "ConnectError",
-        "APIConnectionError",
-        "ConnectionError",
-        "ConnectionRefusedError",
-        "ServiceUnavailableError",
-        "gaierror",
-        "URLError",
-    ),
-    "cut": ("RemoteProtocolError", "ConnectionResetError", "ReadError", "ChunkedEncodingError", "IncompleteRead"),
+    "auth": ("AuthenticationError", "PermissionDeniedError"), "rate_limited": ("RateLimitError",), "unreachable": (
+        "ConnectError", "APIConnectionError", "ConnectionError", "ConnectionRefusedError", "ServiceUnavailableError",
+        "gaierror", "URLError",
+    ), "cut": ("RemoteProtocolError", "ConnectionResetError", "ReadError", "ChunkedEncodingError", "IncompleteRead"),
 }
 _AGAIN = ("unreachable", "cut", "rate_limited")
 
@@ -195,8 +187,7 @@ def _item(item) -> tuple:
 def ask_many(
     target,  # has `answer(query, history)`
     items: Iterable,  # PersonaQuery, {id, query, history}, or (id, query[, history]); each id once
-    *,
-    concurrency: int = 4,
+    *, concurrency: int = 4,
     on_done: Callable[[Exchange], object] | None = None,  # called in this thread with each exchange as it comes
     stop: threading.Event | None = None,  # set: what has no answer yet is 'cancelled'
     breaker: TargetBreaker | int | None = 5,  # a number: a new `TargetBreaker` of so many failures; None: none
@@ -448,8 +439,7 @@ class HTTPTarget(_Bounded):
                 + ("&" if "?" in url else "?")
                 + urlencode(
                     {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in body.items()}
-                ),
-                None,
+                ), None,
             )
         try:
             over = b"data: [DONE]" if self.stream else None

@@ -563,8 +563,7 @@ def _answer_of(value:object) -> Answer:
     text = next((t for k in _SAID if isinstance(t := row.get(k), str)), None)
     if text is None:
         raise TargetFault(
-            "malformed",
-            f"{type(value).__name__}에 답의 글이 없습니다. 글(str), Answer, {{\"answer\": 글}} 가운데 하나여야 합니다"
+            "malformed", f"{type(value).__name__}에 답의 글이 없습니다. 글(str), Answer, {{\"answer\": 글}} 가운데 하나여야 합니다"
             + (f". 있는 것: {', '.join(map(str, list(row)[:8]))}" if row else ""),
         )
     contexts, citations = _sources_in(row)
