@@ -53,8 +53,8 @@ def _units(texts, quantities) -> list[tuple]:
             out.append((value, dimension, unit, "하루" if w in ("일", "하루") else "한 달" if w in ("월", "달") else f"1{w}"))
     for q in quantities:
         if q.per and (m := re.fullmatch(r"([\d./]+)(\D+)", q.per)):
-            kind = {"개월": ("duration", "개월"), "일": ("duration", "일"), "명": ("count:명", "명"), "시간": ("duration", "일")}.get(m[2], (f"count:{m[2]}", m[2]))
-            told = re.match(r"\s?(?:매\s?)?(\d+\s?[가-힣]{1,4}?)(?:당|마다)", q.text)
+            kind = {"개월": ("duration", "개월"), "일": ("duration", "일"), "명": ("count:명", "명"), "시간": ("duration", "일"), "m": ("length", "m")}.get(m[2], (f"count:{m[2]}", m[2]))
+            told = re.match(r"\s?(?:매\s?)?(\d+\s?[가-힣]{1,5}?)(?:당|마다)", q.text)
             value = Fraction(m[1])/(24 if m[2] == "시간" else 1)
             out.append((value, *kind, told[1] if told else "한 달" if q.per == "1개월" else q.per))
     return out
