@@ -148,6 +148,7 @@ def _other_limit(at:Standing, S:ReadContext) -> str:
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0002
 _UP, _DOWN = frozenset((">", ">=")), frozenset(("<", "<="))
+_JUST = re.compile(r"(?:딱|꼭|정확히|마침)\s$")      # 'exactly 6 days' is not more than 6
 _FREE = NEGATIVE | {"neednot"}
 
 def _last(r:Reading):
@@ -156,22 +157,32 @@ def _last(r:Reading):
 
 def _turned_limit(at:Standing, S:ReadContext) -> str:
     "Why a claim puts a limit of the sentence that it leans on the other way round and says the same of it, in Korean; '' where it doesn't."
-    mine = [q for q in at.r.quantities if q.bound in _UP | _DOWN and q.upper is None and q.dimension not in ("date", "clock")]
+    mine = [(q, bool(_JUST.search(at.r.text[:q.start]))) for q in at.r.quantities if q.upper is None and q.dimension not in ("date", "clock")]
+    mine = [(q, just) for q, just in mine if q.bound in _UP | _DOWN or just and not q.bound and not q.side]
     if not mine or not at.near or at.cover(at.near[0][3]) < .6 or not (p := _last(at.r)):
         return ""
     passage = at.near[0][1]
-    for q in mine:
+    for q, just in mine:
         there = [(s, y) for s, y in S.numbers if S.of[s] == passage and (y.value, y.dimension, y.unit) == (q.value, q.dimension, q.unit)]
-        if not there or any(y.upper is not None or (y.bound in _UP) == (q.bound in _UP) or not y.bound or y.side != q.side for _, y in there):
+        if not there or any(y.upper is not None or not y.bound or y.side != q.side or not just and (y.bound in _UP) == (q.bound in _UP) for _, y in there):
             continue
         s, y = next(((s, y) for s, y in there if s in at.near[0][2]), (None, None))
         x = _last(S.reads[s]) if s is not None else None
-        if x is None or (x.state in _FREE) != (p.state in _FREE) or _beyond(S.reads[s], y) or _beyond(at.r, q):
+        if x is None or _beyond(S.reads[s], y) or _beyond(at.r, q):
+            continue
+        same, reached = (x.state in _FREE) == (p.state in _FREE), y.bound in (">=", "<=")
+        if same == (just and reached) or just and len(there) > 1 or _inner(at.r) != _inner(S.reads[s]):
             continue
         if x.key != p.key and not any(u.start <= p.start < u.end and at.near[0][3][i] >= .9 for i, u in enumerate(at.r.units)):
             continue
         return f"한계가 거꾸로입니다: '{q.told}' ↔ '{y.told}'"
     return ""
+
+def _inner(r:Reading) -> int:
+    "How many predicates inside a sentence are denied: '동의를 받지 않고 승인할 수 있다'."
+    return sum(p.role != "main" and p.state in _FREE and p.key not in _LIMIT_WORDS for p in r.predications)
+
+_LIMIT_WORDS = frozenset("넘 초과 미달 미치 이상 이하 미만 모자라".split())
 
 def _beyond(r:Reading, q:Quantity) -> bool:
     "Is the limit itself denied: '12시간을 초과할 수 없다', '7일을 넘지 아니하는'?"
@@ -196,8 +207,7 @@ def _other_sign(at:Standing, S:ReadContext) -> str:
         return ""
     if _ASIDE.search(_PROVISO.sub("", S.sents[s])) or s + 1 < len(S.sents) and S.of[s + 1] == passage and _PROVISO.match(S.sents[s + 1]):
         return ""
-    mine, theirs = (sum(y.role not in ("main", "and") and y.state in _FREE for y in r.predications) for r in (at.r, S.reads[s]))
-    if mine != theirs:
+    if _inner(at.r) != _inner(S.reads[s]):
         return ""
     return f"'{p.word}': 답은 그렇다고 하는데 근거는 아니라고 합니다"
 

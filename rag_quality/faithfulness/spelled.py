@@ -56,7 +56,9 @@ def _units(texts, quantities) -> list[tuple]:
             kind = {"개월": ("duration", "개월"), "일": ("duration", "일"), "명": ("count:명", "명"), "시간": ("duration", "일"), "m": ("length", "m")}.get(m[2], (f"count:{m[2]}", m[2]))
             told = re.match(r"\s?(?:매\s?)?(\d+\s?[가-힣]{1,5}?)(?:당|마다)", q.text)
             value = Fraction(m[1])/(24 if m[2] == "시간" else 1)
-            out.append((value, *kind, told[1] if told else "한 달" if q.per == "1개월" else q.per))
+            minutes = value*1440 if kind == ("duration", "일") and value < 1 else 0
+            short = f"{minutes/60}시간" if minutes and minutes % 60 == 0 else f"{minutes}분"
+            out.append((value, *kind, told[1] if told else "한 달" if q.per == "1개월" else short if minutes else q.per))
     return out
 
 # %% ../../nbs/faithfulness/13_spelled.ipynb #a13s0009
@@ -71,6 +73,10 @@ def _core(q:Quantity) -> tuple[int, int]:
     m = re.search(r"\d[\d.,]*\s?[천만억]?\s?원|[\d.,천만억백십일이삼사오육칠팔구]+\s?원", q.text)
     return (q.start + m.start(), q.start + m.end()) if m else (q.start, q.end)
 
+def _too_many(n:Quantity, S:ReadContext, s:int) -> bool:
+    "Is a count beyond what the passage of a sentence allows: six hours, of at most four?"
+    return any(y.bound in ("<=", "<") and (y.dimension, y.unit) == (n.dimension, n.unit) and n.value > y.value for k, y in S.numbers if S.of[k] == S.of[s])
+
 def _product(r:Reading, q:Quantity, prices, S:ReadContext) -> str:
     "A claim with the price and its unit in the place of a right product, or ''."
     counts = [n for n in r.quantities if n is not q and _alone(n) and not _money(n) and n.dimension != "ratio"]
@@ -79,7 +85,7 @@ def _product(r:Reading, q:Quantity, prices, S:ReadContext) -> str:
             continue
         near = [y for k, y in S.numbers if k == s][:20]
         units = _units([S.sents[s], r.text], [*near, *r.quantities])
-        by = [(n, x) for n in counts if (x := _times(n, units))]
+        by = [(n, x) for n in counts if (x := _times(n, units)) and not _too_many(n, S, s)]
         for k in (1, 2):
             for chosen in combinations(by, k):
                 much = v.value
@@ -222,6 +228,8 @@ def spelled_out(
         if S.of[s] != S.of[s-1] or not (found := _spelled(S.sents[s-1], S.sents[s])) or not _names(found[0], r):
             continue
         changes.setdefault(S.of[s], []).append((S.sents[s], found[1]))
+        if sum(p.role in ("main", "and") for p in r.predications) < 2:      # it says nothing of the rule itself
+            changes[S.of[s]].append((re.sub(r"^\s*(?:[①-⑳]|\d{1,2}[.)])\s*", "", S.sents[s-1]), found[1]))
     if not changes:
         return None
     texts = list(S.texts)
