@@ -245,7 +245,7 @@ def _other_person(at:Standing, S:ReadContext) -> str:
     "Why a claim says of one what its sentence says of another, all else being the same, in Korean; '' where it doesn't."
     if not at.near or not (mine := _slots(at.r)):
         return ""
-    for s in at.near[0][2]:
+    for s in at.sents:
         r, best = S.reads[s], at.by_sent[:, s]
         if S.titles.get(S.of[s]) == s or not (p := _last(at.r)) or not any(x.key == p.key and (x.state in _FREE) == (p.state in _FREE) for x in r.predications):
             continue

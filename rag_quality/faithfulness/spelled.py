@@ -123,6 +123,18 @@ def _alike(r:Reading, S:ReadContext, s:int) -> int:
     "How many words of a claim a sentence of the context has."
     return len({u.forms for u in r.units} & {u.forms for u in S.reads[s].units})
 
+def _own(r:Reading, S:ReadContext, prices) -> list:
+    "The prices without those that their sentence gives to another: of '어른 5,000원, 어린이 2,000원' the first, for a claim about 어른."
+    out = []
+    for s in {s for s, _ in prices}:
+        mine, at, fits = [y for k, y in prices if k == s], 0, []
+        for y in sorted(mine, key=lambda y: y.start):
+            between = S.sents[s][at:y.start]
+            fits.append((sum(u.form in between for u in r.units if len(u.form) > 1), y))
+            at = y.end
+        out += [(s, y) for n, y in fits if n == max(n for n, _ in fits)]
+    return out
+
 def worked_out(
     text: str,          # a claim
     S: ReadContext,     # the passages
@@ -140,7 +152,7 @@ def worked_out(
         if not _money(q) or not _alone(q) or not theirs or any(q.value == y.value for _, y in theirs):
             continue
         said = [x for x in mine if x is not q and _money(x)]
-        prices = sorted((p for p in theirs if not said or any(x.value == p[1].value for x in said)), key=lambda p: -shared[p[0]])
+        prices = sorted((p for p in (theirs if said else _own(r, S, theirs)) if not said or any(x.value == p[1].value for x in said)), key=lambda p: -shared[p[0]])
         for found in (_share(r, q, prices, S), _product(r, q, prices, S)):
             if found:
                 return found
