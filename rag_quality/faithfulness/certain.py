@@ -192,7 +192,7 @@ def _beyond(r:Reading, q:Quantity) -> bool:
 def _other_sign(at:Standing, S:ReadContext) -> str:
     "Why a claim affirms what the sentence that it leans on denies with the same verb, in Korean; '' where it doesn't."
     p = _last(at.r)
-    if not p or not at.near or at.cover(at.near[0][3]) < .75 or p.state != "assert":
+    if not p or not at.near or at.cover(at.near[0][3]) < .75 or p.state != "assert" or _NO.search(" ".join(at.r.text.split()[-2:])):
         return ""
     passage = at.near[0][1]
     found = [(s, x) for s, r in enumerate(S.reads) if S.of[s] == passage for x in r.predications
@@ -211,6 +211,7 @@ def _other_sign(at:Standing, S:ReadContext) -> str:
         return ""
     return f"'{p.word}': 답은 그렇다고 하는데 근거는 아니라고 합니다"
 
+_NO = re.compile(r"않|아니|아닌|아닙|없|못|말")
 _PROVISO = re.compile(r"\s*(?:다만|단|그러나)[,\s]")
 _ASIDE = re.compile(r"제외|외에|이외|밖에|에\s?한하|에\s?한해|불구|만\s|뿐|오직|그러하지|예외|경우가\s아니")
 
@@ -255,7 +256,9 @@ def _other_person(at:Standing, S:ReadContext) -> str:
             if not ours or not rest or any(t.tag in ("VV", "XSV", "VX") for t in at.r.toks[a:b]) or min(best[i] for i in rest) < .9 or any(at.numbers[k][s] < .8 for k in range(len(at.numbers)) if at.r.quantities[k].start > at.r.toks[b].start):
                 continue
             left = [i for i in ours if best[i] < .9]
-            if not left or _ANYONE.match(at.r.text[at.r.toks[a].start:at.r.toks[b - 1].end]) or max(best[i] for i in left) > _APART:
+            if _ANYONE.match(head):
+                left = [i for i in left if at.r.units[i].stop < b] and left      # '직원', of whatever kind, is nobody else
+            if not left or len(head) > 2 and head[:-1] in r.text and head not in r.text or max(best[i] for i in left) > _APART:
                 continue
             near = {c: float(at.pairs[np.ix_(rest, S.starts[s] + np.flatnonzero(r.clause_of == _clause_at(r, r.toks[c].start)))].max(1, initial=0).sum()) for c, *_ in _slots(r)}
             for c, d, other, name in sorted(_slots(r), key=lambda x: -near[x[0]]):
@@ -265,7 +268,7 @@ def _other_person(at:Standing, S:ReadContext) -> str:
                 if other != slot or not gone or max(back[j] for j in gone) > _APART:
                     continue
                 shared = name.endswith(head) or head.endswith(name)
-                if not shared and head in r.text or shared and len(left) == len(ours):
+                if not shared and (head in r.text or name in at.r.text) or shared and len(left) == len(ours):
                     continue
                 told, x = at.r.text[at.r.toks[a].start:at.r.toks[b - 1].end], r.text[r.toks[c].start:r.toks[d - 1].end]
                 return f"'{told}'에 관한 말이 아니라 '{x}'에 관한 말입니다"
