@@ -22,8 +22,10 @@ from .features import _bound_clauses, _bound_numbers
 from .context import Standing, _stand, _word_pairs
 from .features import _MARKS, _mark_signs
 from .context import ReadContext, _places, _plain_months
-from .certain import _no_part, _other_institution, _other_limit, _other_title, _same_limit
+from rag_quality.faithfulness.certain import (_no_part, _other_institution, _other_limit, _other_person, _other_sign, _other_title,
+    _same_limit, _turned_limit)
 from .rules import _other_role
+from .spelled import spelled_out, worked_out
 from .rules import _other_row, _told_by_cell
 from rag_quality.faithfulness.features import (_absent_contacts, _content_signs, _dropped_signs, _name_signs, _number_signs,
     _state_signs, _talk_signs)
@@ -201,6 +203,8 @@ class Checked:
     # the kind of fault that a rule is sure of, whatever the model says, and why in Korean
     rule: tuple[str, str]|None = None
     failures: tuple[Failure, ...] = ()         # signs and rules that raised: the claim is judged without them
+    told: str = ""                             # what it is worked out of, rightly: judged in its place
+    source: ReadContext|None = None            # the context with a proviso told in full, where it is about one
 
 _META = re.compile(
     r"(?:명시|규정|기재|언급|포함|제시|서술|안내)(?:되어|돼|하고|되고)\s?있|다루(?:고|어지고)|에서\s?(?:정하|확인|찾)|(?:규정|기준|조항|내용)(?:이|은|는)?\s[^.]{0,20}(?:있습니다|있으며|여러)|개정되|변경되었|시행되"
@@ -221,6 +225,9 @@ RULES = {
     "other_row": ("number", lambda c, at, S, where, near: (_other_row(at.r.text, at.r.quantities, S, where | near) or ("", ""))[1]),
     "other_role": ("entity", lambda c, at, S, where, near: _other_role(at, S)),
     "other_limit": ("number", lambda c, at, S, where, near: _other_limit(at, S)),
+    "turned_limit": ("number", lambda c, at, S, where, near: _turned_limit(at, S)),
+    "other_sign": ("negation", lambda c, at, S, where, near: _other_sign(at, S)),
+    "other_person": ("entity", lambda c, at, S, where, near: _other_person(at, S)),
     "other_institution": ("entity", lambda c, at, S, where, near: _other_institution(c.claim.text, S, near)),
 }
 # of what a claim names as its source: they hold of a copied sentence, too
@@ -240,14 +247,18 @@ def _rule(c:Cited, at:Standing, S:ReadContext, where:frozenset[int], tries:_Trie
 # %% ../../nbs/faithfulness/02_claims.ipynb #6596a9a5
 @lru_cache(maxsize=512)
 def _looked_at(c:Cited, S:ReadContext) -> tuple[
-    Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...], tuple[str, str]|None, tuple[Failure, ...]
+    Standing, dict[str, float], tuple[str, ...], tuple[Difference, ...], tuple[str, str]|None, tuple[Failure, ...], str,
+    ReadContext|None
 ]:
     "What one claim shows by itself, wherever it stands in an answer."
     text = _plain_months(c.text[:1500])
     context = c.claim.context[:200]
-    r = read(f"{context} {text}".strip() if context and context not in text else text)
     tries = _Tries()
     whole = tries(_copied, c.sentence, S, otherwise=False)
+    told = "" if whole else tries(worked_out, text, S, otherwise="")
+    source = None if whole else tries(spelled_out, text, S, otherwise=None)
+    text, S = told or text, source or S
+    r = read(f"{context} {text}".strip() if context and context not in text else text)
     if whole:
         # the other articles are the copied sentence's own references
         c = replace(c, cites=tuple(x for x in c.cites if x[1]))
@@ -261,7 +272,7 @@ def _looked_at(c:Cited, S:ReadContext) -> tuple[
         (_number_signs, both),
         (_name_signs, both),
         (_mark_signs, (r, reads)),
-        (_talk_signs, (c.text, S)),
+        (_talk_signs, (told or c.text, S)),
         (_state_signs, both),
         (_bound_numbers, both),
         (_bound_clauses, both),
@@ -291,7 +302,7 @@ def _looked_at(c:Cited, S:ReadContext) -> tuple[
     rule = ("article", "삭제된 조문이 아닙니다") if gone == {False} and not signs["copied"] else _rule(
         c, at, S, where, tries, SOURCE_RULES if signs["copied"] else SOURCE_RULES | RULES)
     contacts = tries(_absent_contacts, c.text, S, otherwise=())
-    return at, signs, contacts, found, rule, tuple(tries.failures)
+    return at, signs, contacts, found, rule, tuple(tries.failures), told, source
 
 def _one(c:Cited, S:ReadContext, seen:dict) -> Checked:
     """The same sentence against the same context is looked at once (attempts of one answer share most of theirs); a
@@ -336,12 +347,13 @@ def checked_claims(
         return ()
     lead = " ".join(dict.fromkeys(x for f in found for x in (f.cited.claim.lead, f.cited.claim.context) if x))[:1500]
     said = np.maximum.reduce(
-        [f.at.pairs.max(0, initial=0) for f in found] + ([_word_pairs(read(lead), S).max(0, initial=0)] if lead else [])
+        [f.at.pairs.max(0, initial=0) for f in found if f.source is None] + [np.zeros(len(S.vectors))] + ([_word_pairs(read(lead), S).max(0, initial=0)] if lead else [])
     )
     some = any(f.signs["cited"] for f in found)
     for f in found:
         others = [g.signs for g in found if g is not f] or [f.signs]
-        more, failure = attempt("validator:dropped_signs", _whole_signs, f, S, said, others, some, otherwise={})
+        mine = said if f.source is None else f.at.pairs.max(0, initial=0)
+        more, failure = attempt("validator:dropped_signs", _whole_signs, f, f.source or S, mine, others, some, otherwise={})
         f.signs |= more
         if failure:
             f.failures = (*f.failures, failure)

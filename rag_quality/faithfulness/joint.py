@@ -26,7 +26,7 @@ def _told(S:ReadContext) -> tuple[str, ...]:
 
 def _said(f:Checked) -> str:
     "A claim without its citations, what it is about in front."
-    about, text = f.cited.claim.context[:80], f.cited.text[:400]
+    about, text = f.cited.claim.context[:80], (f.told or f.cited.text)[:400]
     return f"{about} {text}".strip() if about and about not in text else text
 
 def read_claims(
@@ -36,7 +36,7 @@ def read_claims(
 ) -> list[ReadPair]:
     "What the reader says of each claim."
     said = [_said(f) for f in found]
-    return reader.read([(premise(text, _told(S)), text) for text in said])
+    return reader.read([(premise(text, _told(f.source or S)), text) for f, text in zip(found, said)])
 
 # %% ../../nbs/faithfulness/12_joint.ipynb #ff22a27b
 _FAR = 5.       # log odds beyond which neither is believed

@@ -106,7 +106,7 @@ _OF_DIFFERENCE = {
 
 def _fault(f:Checked, S:ReadContext) -> tuple[str, str, bool]:
     "(kind, Korean reason, does the context say otherwise?) of a claim that is not supported."
-    s = f.signs
+    s, S = f.signs, f.source or S
     if f.contacts:
         return "contact", f"연락처 {quoted(f.contacts[0], '이')} 근거에 없습니다.", False
     if s["cite_abs"]:
@@ -292,7 +292,7 @@ def _verdict(f:Checked, score:float, S:ReadContext) -> ClaimVerdict:
     if score >= THRESHOLD:
         return ClaimVerdict(
             c.text, c.start, c.end, "supported", score, None, where, span,
-            f"근거 {where + 1}번 글의 문장에 기댑니다." if near else "")
+            f"근거 {where + 1}번 글의 {'단서' if f.source else '문장'}에 기댑니다.{' 셈도 맞습니다.' if f.told else ''}" if near else "")
     (kind, reason, otherwise), failure = attempt(
         "validator:fault", _fault, f, S, otherwise=("unsupported", "근거에서 찾지 못했습니다. 까닭을 고르는 규칙이 오류를 냈습니다.", False))
     if failure:
