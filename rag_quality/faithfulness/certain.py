@@ -157,6 +157,8 @@ def _last(r:Reading):
 
 def _across(q:Quantity, y:Quantity, just:bool) -> bool:
     "May the limits of one value be on its two sides? `just`: the first is the value itself."
+    if "까지" in q.text + y.text:      # how many there may be, no condition
+        return False
     return y.upper is None and bool(y.bound) and y.side == q.side and (just or (y.bound in _UP) != (q.bound in _UP))
 
 def _turned_limit(at:Standing, S:ReadContext) -> str:
