@@ -20,83 +20,63 @@ from .context import ReadContext, Standing
 from ..korean.particles import quoted, with_josa
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #15678172
-_TITLE = re.compile(
-    r"\s?[(（]\s?(?P<t>(?!이하|단[,\s]|다만|신설|개정|삭제|별[표지]|본문|단서|전단|후단|각|같은|위의?|앞)[가-힣A-Za-z·ㆍ, ]{2,30}?)\s?[)）]"
-)
+_TITLE = re.compile(r"\s?[(（]\s?(?P<t>(?!이하|단[,\s]|다만|신설|개정|삭제|별[표지]|본문|단서|전단|후단|각|같은|위의?|앞)[가-힣A-Za-z·ㆍ, ]{2,30}?)\s?[)）]")
 
-
-def _words(title: str) -> set[str]:
+def _words(title:str) -> set[str]:
     return set(re.findall(r"[가-힣A-Za-z]{2,}", title)) - {"등", "관한", "사항"}
 
-
-def _alike(a: str, b: str) -> bool:
+def _alike(a:str, b:str) -> bool:
     "May two titles be of one article: one holds the other, or they share a word?"
     x, y = (re.sub(r"\W|등$", "", t) for t in (a, b))
     return x in y or y in x or any(v in w or w in v for v in _words(a) for w in _words(b))
 
-
-def _cited_heads(x: Citation, S: ReadContext, where) -> list:
+def _cited_heads(x:Citation, S:ReadContext, where) -> list:
     "(passage, its heading) of the passages `where` that are the whole article of a citation."
     return [
-        (p, h)
-        for p in where
-        if (h := S.heads[p]) and not h.paragraph and (h.article, h.branch or None) == (x.article, x.branch or None)
-    ]
+        (p, h) for p in where if (h := S.heads[p]) and not h.paragraph and (h.article, h.branch or None) == (x.article, x.branch or None)]
 
-
-def _other_title(sentence: str, S: ReadContext, where) -> str:
+def _other_title(sentence:str, S:ReadContext, where) -> str:
     "Why the title that a sentence gives an article which it cites is not that article's, in Korean; '' where it may be."
     for x in find_citations(sentence):
         m = _TITLE.match(sentence, x.end)
         heads = [(p, h) for p, h in _cited_heads(x, S, where) if h.title] if m and x.article else []
         # a gloss says what the article says
-        if heads and not any(
-            _alike(m["t"], h.title) or re.sub(r"\s", "", m["t"]) in re.sub(r"\s", "", S.texts[p]) for p, h in heads
-        ):
+        if heads and not any(_alike(m["t"], h.title) or re.sub(r"\s", "", m["t"]) in re.sub(r"\s", "", S.texts[p]) for p, h in heads):
             return f"{with_josa(x.key, '은')} ({heads[0][1].title})입니다. 답이 적은 제목은 ({m['t']})입니다"
     return ""
 
-
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 
-
-def _no_part(cites, S: ReadContext, where) -> str:
+def _no_part(cites, S:ReadContext, where) -> str:
     "Why the 항 that is cited is not there, in Korean; '' where that can't be told. `cites`: (citation, ...) pairs."
     for x, *_ in cites:
         for p, h in _cited_heads(x, S, where) if x.article and x.paragraph and not x.last else ():
             marks = {_CIRCLED.index(c) + 1 for c in S.texts[p] if c in _CIRCLED}
-            if {1, 2} <= marks and x.paragraph > max(marks):  # a piece of an article tells nothing of the rest
+            if {1, 2} <= marks and x.paragraph > max(marks):      # a piece of an article tells nothing of the rest
                 return f"그 조에 제{x.paragraph}항은 없습니다. 제{max(marks)}항까지입니다"
     return ""
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #90c3aee2
-_SUFFIX = r"대학원대학교|대학교|초등학교|중학교|고등학교|유치원|병원|의료원|은행|(?:생명|손해)?보험|화재|캐피탈|증권|전자|물산|건설|상사|제약|(?:주식)?회사|재단|협회|공단|공사|아파트|도서관|[시군구도]"
-_OWNER = re.compile(
-    rf"^\W*(?P<name>(?:주식회사|\(주\)|㈜)?\s?[가-힣A-Za-z0-9]{{2,10}}?(?P<kind>{_SUFFIX})(?:\s?(?:주식회사|\(주\)))?)(?=\s|$)"
-)
+_SUFFIX = (
+    r"대학원대학교|대학교|초등학교|중학교|고등학교|유치원|병원|의료원|은행|(?:생명|손해)?보험|화재|캐피탈|증권|전자|물산|건설|상사|제약|(?:주식)?회사|재단|협회|공단|공사|아파트|도서관|[시군구도]")
+_OWNER = re.compile(rf"^\W*(?P<name>(?:주식회사|\(주\)|㈜)?\s?[가-힣A-Za-z0-9]{{2,10}}?(?P<kind>{_SUFFIX})(?:\s?(?:주식회사|\(주\)))?)(?=\s|$)")
 _SAYS = re.compile(
     rf"^\W*(?:(?:네|예|아니요),?\s)?(?P<name>(?:주식회사|\(주\)|㈜)?\s?[가-힣A-Za-z0-9]{{2,10}}?(?P<kind>{_SUFFIX})(?:\s?(?:주식회사|\(주\)))?)"
-    r"(?:의|은|는|이|가|에서는?|에는?|측은)?\s"
-)
-_NOBODY = re.compile(
-    r"^(?:우리|본|타|해당|다른|각|일반|국립|사립|공립|외국|국내|해외|소속|교류|지역|상급|상대|같은|이|그|어느|모든|여러|사용|신청|입학|졸업|응시|관할|소재|출신|재학|원래|기존|전적)"
-)
-
+    r"(?:의|은|는|이|가|에서는?|에는?|측은)?\s")
+_NOBODY = re.compile(r"^(?:우리|본|타|해당|다른|각|일반|국립|사립|공립|외국|국내|해외|소속|교류|지역|상급|상대|같은|이|그|어느|모든|여러|사용|신청|입학|졸업|응시|관할|소재|출신|재학|원래|기존|전적)")
 
 @lru_cache(maxsize=1024)
-def _owner(regulation: str) -> tuple[str, str] | None:
+def _owner(regulation:str) -> tuple[str, str]|None:
     "(the institution whose regulation it is by its name, the kind of institution); None where the name tells none."
     m = _OWNER.match(regulation)
     return (m["name"].strip(), m["kind"]) if m and not _NOBODY.match(m["name"].strip()) else None
 
-
-def _kindred(a: str, b: str) -> bool:
+def _kindred(a:str, b:str) -> bool:
     firms = ("전자", "물산", "건설", "상사", "제약", "회사", "주식회사")
     insurers = ("보험", "생명보험", "손해보험", "화재")
     return a == b or any(a in group and b in group for group in (firms, insurers))
 
-
-def _other_institution(text: str, S: ReadContext, near) -> str:
+def _other_institution(text:str, S:ReadContext, near) -> str:
     "Why a claim speaks of another institution than that whose rules it leans on, in Korean; '' where that can't be told."
     m = _SAYS.match(text)
     if not m or _NOBODY.match(name := m["name"].strip()):
@@ -168,40 +148,34 @@ def _other_limit(at:Standing, S:ReadContext) -> str:
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0002
 _UP, _DOWN = frozenset((">", ">=")), frozenset(("<", "<="))
-_JUST = re.compile(r"(?:딱|꼭|정확히|마침)\s$")  # 'exactly 6 days' is not more than 6
+_JUST = re.compile(r"(?:딱|꼭|정확히|마침)\s$")      # 'exactly 6 days' is not more than 6
 _FREE = NEGATIVE | {"neednot"}
 
-
-def _last(r: Reading):
+def _last(r:Reading):
     "The main predicate that a sentence ends in."
     return next((p for p in reversed(r.predications) if p.role == "main"), None)
 
+def _across(q:Quantity, y:Quantity, just:bool) -> bool:
+    "May the limits of one value be on its two sides? `just`: the first is the value itself."
+    if "까지" in q.text + y.text:      # how many there may be, no condition
+        return False
+    return y.upper is None and bool(y.bound) and y.side == q.side and (just or (y.bound in _UP) != (q.bound in _UP))
 
-def _turned_limit(at: Standing, S: ReadContext) -> str:
-    "Why a claim puts a limit of the sentence that it leans on the other way round and says the same of it, in Korean; '' where it doesn't."
+def _turned_limit(at:Standing, S:ReadContext) -> str:
+    "Why a claim says of what is on the one side of a limit what its sentence says of the other, in Korean; '' where it doesn't."
     mine = [
-        (q, bool(_JUST.search(at.r.text[: q.start])))
+        (q, just)
         for q in at.r.quantities
         if q.upper is None and q.dimension not in ("date", "clock")
-    ]
-    mine = [(q, just) for q, just in mine if q.bound in _UP | _DOWN or just and not q.bound and not q.side]
-    if not mine or not at.near or at.cover(at.near[0][3]) < 0.6 or not (p := _last(at.r)):
+        and ((just := bool(_JUST.search(at.r.text[:q.start]))) and not q.bound and not q.side or q.bound in _UP | _DOWN)]
+    if not mine or not at.near or at.cover(at.near[0][3]) < .6 or not (p := _last(at.r)):
         return ""
     passage = at.near[0][1]
     for q, just in mine:
         there = [
-            (s, y)
-            for s, y in S.numbers
-            if S.of[s] == passage and (y.value, y.dimension, y.unit) == (q.value, q.dimension, q.unit)
-        ]
-        if not there or any(
-            y.upper is not None
-            or not y.bound
-            or y.side != q.side
-            or not just
-            and (y.bound in _UP) == (q.bound in _UP)
-            for _, y in there
-        ):
+            (s, y) for s, y in S.numbers
+            if S.of[s] == passage and (y.value, y.dimension, y.unit) == (q.value, q.dimension, q.unit)]
+        if not there or not all(_across(q, y, just) for _, y in there):
             continue
         s, y = next(((s, y) for s, y in there if s in at.near[0][2]), (None, None))
         x = _last(S.reads[s]) if s is not None else None
@@ -210,71 +184,50 @@ def _turned_limit(at: Standing, S: ReadContext) -> str:
         same, reached = (x.state in _FREE) == (p.state in _FREE), y.bound in (">=", "<=")
         if same == (just and reached) or just and len(there) > 1 or _inner(at.r) != _inner(S.reads[s]):
             continue
-        if x.key != p.key and not any(
-            u.start <= p.start < u.end and at.near[0][3][i] >= 0.9 for i, u in enumerate(at.r.units)
-        ):
+        said = any(u.start <= p.start < u.end and b >= .9 for u, b in zip(at.r.units, at.near[0][3]))
+        if x.key != p.key and not said:
             continue
         return f"한계가 거꾸로입니다: '{q.told}' ↔ '{y.told}'"
     return ""
 
-
-def _inner(r: Reading) -> int:
+def _inner(r:Reading) -> int:
     "How many predicates inside a sentence are denied: '동의를 받지 않고 승인할 수 있다'."
     return sum(p.role != "main" and p.state in _FREE and p.key not in _LIMIT_WORDS for p in r.predications)
 
-
 _LIMIT_WORDS = frozenset("넘 초과 미달 미치 이상 이하 미만 모자라".split())
 
-
-def _beyond(r: Reading, q: Quantity) -> bool:
+def _beyond(r:Reading, q:Quantity) -> bool:
     "Is the limit itself denied: '12시간을 초과할 수 없다', '7일을 넘지 아니하는'?"
+    behind = r.text[q.end:]
     return bool(
-        _NOT.match(r.text[q.end : q.end + 12].lstrip("하할 은는을를이가지"))
-        or re.match(r"[^\s,]{0,3}\s?(?:수\s?없|못|않|아니|안\s)", r.text[q.end :])
-    )
+        _NOT.match(behind[:12].lstrip("하할 은는을를이가지"))
+        or re.match(r"[^\s,]{0,3}\s?(?:수\s?없|못|않|아니|안\s)", behind))
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0004
-def _other_sign(at: Standing, S: ReadContext) -> str:
+def _other_sign(at:Standing, S:ReadContext) -> str:
     "Why a claim affirms what the sentence that it leans on denies with the same verb, in Korean; '' where it doesn't."
     p = _last(at.r)
-    if (
-        not p
-        or not at.near
-        or at.cover(at.near[0][3]) < 0.75
-        or p.state != "assert"
-        or _NO.search(" ".join(at.r.text.split()[-2:]))
-    ):
+    if not p or not at.near or at.cover(at.near[0][3]) < .75 or p.state != "assert" or _NO.search(" ".join(at.r.text.split()[-2:])):
         return ""
     passage = at.near[0][1]
     found = [
-        (s, x)
-        for s, r in enumerate(S.reads)
-        if S.of[s] == passage
-        for x in r.predications
-        if x.role in ("main", "and") and x.key == p.key and x.word == p.word
-    ]
+        (s, x) for s, r in enumerate(S.reads) if S.of[s] == passage for x in r.predications
+        if x.role in ("main", "and") and x.key == p.key and x.word == p.word]
     w = at.weights
     best = {s: float(w @ at.by_sent[:, s]) for s, _ in found}
     against = [(s, x) for s, x in found if x.state == "deny"]
     if not against or _ASIDE.search(at.r.text):
         return ""
     s, x = max(against, key=lambda f: best[f[0]])
-    if (
-        any(best[t] > best[s] - 0.1 * w.sum() for t, y in found if t != s or y.state != x.state)
-        or best[s] < 0.7 * w.sum()
-    ):
+    rival = max((best[t] for t, y in found if t != s or y.state != x.state), default=-1.)
+    if rival > best[s] - .1*w.sum() or best[s] < .7*w.sum():
         return ""
-    if (
-        _ASIDE.search(_PROVISO.sub("", S.sents[s]))
-        or s + 1 < len(S.sents)
-        and S.of[s + 1] == passage
-        and _PROVISO.match(S.sents[s + 1])
-    ):
+    last = s + 1 == len(S.sents) or S.of[s + 1] != passage
+    if _ASIDE.search(_PROVISO.sub("", S.sents[s])) or not last and _PROVISO.match(S.sents[s + 1]):
         return ""
     if _inner(at.r) != _inner(S.reads[s]):
         return ""
     return f"'{p.word}': 답은 그렇다고 하는데 근거는 아니라고 합니다"
-
 
 _NO = re.compile(r"않|아니|아닌|아닙|없|못|말")
 _PROVISO = re.compile(r"\s*(?:다만|단|그러나)[,\s]")
@@ -282,151 +235,88 @@ _ASIDE = re.compile(r"제외|외에|이외|밖에|에\s?한하|에\s?한해|불�
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0006
 _WHO = re.compile(
-    r"(?:[가-힣]{1,8}(?:자|인|생|원|장|부|사|민|아|관|님|주)|[가-힣]{0,8}(?:사람|세대|가구|가정|가족|학생|직원|교수|교사|회원|여성|남성|청년|노인|아동|부모|자녀|업체|회사|기관|단체|위원회|소장|팀|업자))$"
-)
+    r"(?:[가-힣]{1,8}(?:자|인|생|원|장|부|사|민|아|관|님|주)|[가-힣]{0,8}(?:사람|세대|가구|가정|가족|학생|직원|교수|교사|회원|여성|남성"
+    r"|청년|노인|아동|부모|자녀|업체|회사|기관|단체|위원회|소장|팀|업자))$")
 _SLOT = {
-    "은": "who",
-    "는": "who",
-    "ᆫ": "who",
-    "이": "who",
-    "가": "who",
-    "께서": "who",
-    "에게": "to",
-    "께": "to",
-    "한테": "to",
-    "에": "to",
-}
+    "은": "who", "는": "who", "ᆫ": "who", "이": "who", "가": "who", "께서": "who", "에게": "to", "께": "to", "한테": "to", "에": "to"}
+_WITHIN = frozenset("ETM JKG NNG NNP NNB VV VA XSV XSN XSA VCP SN XPN MM MAG JKB JKO EP XR JX".split())
 
+def _slot(toks, k:int) -> str:
+    "What the particle at token k makes of the noun before it: who does something, or to whom it is done, or ''."
+    t, after = toks[k], toks[k + 1].form if k + 1 < len(toks) else ""
+    if not k or toks[k - 1].tag[0] not in "NX" or t.tag in ("JC", "JKC"):
+        return ""
+    if t.tag == "VCP":
+        return "who" if after in ("면", "라면") else ""
+    if t.tag[0] != "J" or t.form == "에" and after not in ("는", "ᆫ", "게"):
+        return ""
+    return _SLOT.get(t.form, "")
 
-def _slots(r: Reading) -> list[tuple[int, int, str, str]]:
+def _slots(r:Reading) -> list[tuple[int, int, str, str]]:
     "(first token, past the last, slot, head) of each person or body that a text says does something or gets something."
-    out, k = [], 0
-    for k, t in enumerate(r.toks):
-        slot = (
-            _SLOT.get(t.form)
-            if t.tag[0] == "J"
-            else "who" if t.tag == "VCP" and k + 1 < len(r.toks) and r.toks[k + 1].form in ("면", "라면") else None
-        )
-        if (
-            not slot
-            or t.tag in ("JC", "JKC")
-            or not k
-            or r.toks[k - 1].tag[0] not in "NX"
-            or t.form == "에"
-            and (k + 1 >= len(r.toks) or r.toks[k + 1].form not in ("는", "ᆫ", "게"))
-        ):
+    out, toks = [], r.toks
+    for k in range(len(toks)):
+        if not (slot := _slot(toks, k)):
             continue
         i = k - 1
-        while (
-            i > 0
-            and r.toks[i].tag[0] in "NX"
-            and r.toks[i - 1].tag[0] in "NXM"
-            and r.toks[i - 1].end == r.toks[i].start
-        ):
+        while i > 0 and toks[i].tag[0] in "NX" and toks[i - 1].tag[0] in "NXM" and toks[i - 1].end == toks[i].start:
             i -= 1
-        head = r.text[r.toks[i].start : r.toks[k - 1].end]
-        if _WHO.match(head) and not any(q.start <= r.toks[k - 1].start < q.end for q in r.quantities):
-            j = i
-            while (
-                j > 0
-                and r.toks[j - 1].tag
-                in (
-                    "ETM",
-                    "JKG",
-                    "NNG",
-                    "NNP",
-                    "NNB",
-                    "VV",
-                    "VA",
-                    "XSV",
-                    "XSN",
-                    "XSA",
-                    "VCP",
-                    "SN",
-                    "XPN",
-                    "MM",
-                    "MAG",
-                    "JKB",
-                    "JKO",
-                    "EP",
-                    "XR",
-                    "JX",
-                )
-                and (r.toks[j - 1].tag, r.toks[j - 1].form) not in (("JX", "은"), ("JX", "는"))
-            ):
-                j -= 1
-            out.append((j, k, slot, head))
+        head = r.text[toks[i].start:toks[k - 1].end]
+        if _WHO.match(head) and not any(q.start <= toks[k - 1].start < q.end for q in r.quantities):
+            while i > 0 and toks[i - 1].tag in _WITHIN and not (toks[i - 1].tag == "JX" and toks[i - 1].form in ("은", "는")):
+                i -= 1
+            out.append((i, k, slot, head))
     return out
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0008
 _ANYONE = re.compile(
-    r"(?:(?:해당|각|그|이|본|소속|모든|우리|당해)\s?)*(?:(?:직원|임직원|근로자|사원|종사자|학생|재학생|회원|이용자|사용자|입주자|주민|고객|소비자|신청자|신청인|본인|당사자|담당자|관계자|사람|분|자|국민|시민|노동자|종사자|세대|가구|회사|기관|업체|사업주|사업자))$"
-)
-_APART = 0.5  # how near the words of two that are taken for different ones come
+    r"(?:(?:해당|각|그|이|본|소속|모든|우리|당해)\s?)*(?:(?:직원|임직원|근로자|사원|종사자|학생|재학생|회원|이용자|사용자|입주자|주민|고객"
+    r"|소비자|신청자|신청인|본인|당사자|담당자|관계자|사람|분|자|국민|시민|노동자|세대|가구|회사|기관|업체|사업주|사업자))$")
+_APART = .5     # how near the words of two that are taken for different ones come
 
+def _left_over(at:Standing, s:int, r:Reading, slot) -> list[int]:
+    "The words for a person of a claim that a sentence lacks, where it has all the others; []."
+    a, b, _, head = slot
+    best, units = at.by_sent[:, s], at.r.units
+    ours = [i for i, u in enumerate(units) if a <= u.first < b]
+    rest = [i for i in range(len(units)) if i not in ours]
+    if not ours or not rest or min(best[i] for i in rest) < .9 or any(t.tag in ("VV", "XSV", "VX") for t in at.r.toks[a:b]):
+        return []
+    after = [k for k, q in enumerate(at.r.quantities[:len(at.numbers)]) if q.start > at.r.toks[b].start]
+    left = [i for i in ours if best[i] < .9]
+    if any(at.numbers[k][s] < .8 for k in after) or _ANYONE.match(head) and not any(units[i].stop < b for i in left):
+        return []       # '직원', of whatever kind, is nobody else
+    part = len(head) > 2 and head[:-1] in r.text and head not in r.text      # 기관장, 행정기관의 장
+    return left if left and not part and max(best[i] for i in left) <= _APART else []
 
-def _other_person(at: Standing, S: ReadContext) -> str:
+def _in_place(at:Standing, S:ReadContext, s:int, slot, left) -> str:
+    "The person that a sentence has in the place of a claim's, '' where there is none."
+    a, b, kind, head = slot
+    r = S.reads[s]
+    ours = [i for i, u in enumerate(at.r.units) if a <= u.first < b]
+    rest = [i for i in range(len(at.r.units)) if i not in ours]
+    back = at.pairs[ours][:, S.span(s)].max(0, initial=0)
+    def near(x):
+        cols = S.starts[s] + np.flatnonzero(r.clause_of == _clause_at(r, r.toks[x[0]].start))
+        return float(at.pairs[np.ix_(rest, cols)].max(1, initial=0).sum())
+    for c, d, other, name in sorted(_slots(r), key=near, reverse=True):
+        gone = [back[j] for j, u in enumerate(r.units) if c <= u.first < d and back[j] < .9]
+        shared = name.endswith(head) or head.endswith(name)
+        same = shared and len(left) == len(ours) or not shared and (head in r.text or name in at.r.text)
+        if other == kind and gone and max(gone) <= _APART and not same:
+            return r.text[r.toks[c].start:r.toks[d - 1].end]
+    return ""
+
+def _other_person(at:Standing, S:ReadContext) -> str:
     "Why a claim says of one what its sentence says of another, all else being the same, in Korean; '' where it doesn't."
-    if not at.near or not (mine := _slots(at.r)):
-        return ""
-    for s in at.sents:
-        r, best = S.reads[s], at.by_sent[:, s]
-        if (
-            S.titles.get(S.of[s]) == s
-            or not (p := _last(at.r))
-            or not any(x.key == p.key and (x.state in _FREE) == (p.state in _FREE) for x in r.predications)
-        ):
+    p, mine = _last(at.r), _slots(at.r) if at.near else []
+    for s in at.sents if p and mine else ():
+        r = S.reads[s]
+        if S.titles.get(S.of[s]) == s or not any(
+                x.key == p.key and (x.state in _FREE) == (p.state in _FREE) for x in r.predications):
             continue
-        for a, b, slot, head in mine:
-            ours = [i for i, u in enumerate(at.r.units) if a <= u.first < b]
-            rest = [i for i in range(len(at.r.units)) if i not in ours]
-            if (
-                not ours
-                or not rest
-                or any(t.tag in ("VV", "XSV", "VX") for t in at.r.toks[a:b])
-                or min(best[i] for i in rest) < 0.9
-                or any(
-                    at.numbers[k][s] < 0.8
-                    for k in range(len(at.numbers))
-                    if at.r.quantities[k].start > at.r.toks[b].start
-                )
-            ):
-                continue
-            left = [i for i in ours if best[i] < 0.9]
-            if _ANYONE.match(head):
-                left = [
-                    i for i in left if at.r.units[i].stop < b
-                ] and left  # '직원', of whatever kind, is nobody else
-            if (
-                not left
-                or len(head) > 2
-                and head[:-1] in r.text
-                and head not in r.text
-                or max(best[i] for i in left) > _APART
-            ):
-                continue
-            near = {
-                c: float(
-                    at.pairs[
-                        np.ix_(rest, S.starts[s] + np.flatnonzero(r.clause_of == _clause_at(r, r.toks[c].start)))
-                    ]
-                    .max(1, initial=0)
-                    .sum()
-                )
-                for c, *_ in _slots(r)
-            }
-            for c, d, other, name in sorted(_slots(r), key=lambda x: -near[x[0]]):
-                back = at.pairs[ours][:, S.span(s)].max(0, initial=0)
-                theirs = [j for j, u in enumerate(r.units) if c <= u.first < d]
-                gone = [j for j in theirs if back[j] < 0.9]
-                if other != slot or not gone or max(back[j] for j in gone) > _APART:
-                    continue
-                shared = name.endswith(head) or head.endswith(name)
-                if not shared and (head in r.text or name in at.r.text) or shared and len(left) == len(ours):
-                    continue
-                told, x = (
-                    at.r.text[at.r.toks[a].start : at.r.toks[b - 1].end],
-                    r.text[r.toks[c].start : r.toks[d - 1].end],
-                )
-                return f"'{told}'에 관한 말이 아니라 '{x}'에 관한 말입니다"
+        for slot in mine:
+            if (left := _left_over(at, s, r, slot)) and (there := _in_place(at, S, s, slot, left)):
+                told = at.r.text[at.r.toks[slot[0]].start:at.r.toks[slot[1] - 1].end]
+                return f"'{told}'에 관한 말이 아니라 '{there}'에 관한 말입니다"
     return ""

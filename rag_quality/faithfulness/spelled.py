@@ -7,19 +7,21 @@ __all__ = ['worked_out', 'turned', 'spelled_out']
 
 # %% ../../nbs/faithfulness/13_spelled.ipynb #a13s0004
 import re
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations
 
 from ..claims.quantities import Quantity
 from ..claims.reading import Reading, read
-from .context import ReadContext, _number_match, read_source
+from .context import ReadContext, read_source
 from ..korean.formality import tokens
 
 # %% ../../nbs/faithfulness/13_spelled.ipynb #a13s0007
 _LESS = re.compile(r"감면|할인|감액|공제|경감|깎|빼|제하|덜|줄여|줄어")
 _MORE = re.compile(r"가산|할증|더하|더해|더한|얹|올려|인상")
 _OFF = re.compile(r"[을를이가]?\s?(?:감면|할인|감액|공제|경감|깎|빼|덜|줄)")      # the part itself: '10,000원을 감면'
-_SINCE = re.compile(r"(?P<stem>[가-힣]*?[가-힣])(?:으?므로|으?니까?)[,\s]+(?:[가-힣]+[은는]\s|매달\s|결국\s|총\s|한\s달에\s)?$")
+_SINCE = re.compile(
+    r"(?P<stem>[가-힣]*?[가-힣])(?:으?므로|으?니까?)[,\s]+(?:[가-힣]+[은는]\s|매달\s|결국\s|총\s|한\s달에\s)?$")
 _THAT_IS = re.compile(r"(?:씩)?(?:인|이?므로|이니|,|\s?=|\s?\(|\s즉|\s곧|으로)?,?\s?(?:즉\s|곧\s|총\s|모두\s)?$")
 _PAIRS = 60     # quantities of a context that a sum is looked for in
 
@@ -31,34 +33,38 @@ def _alone(q:Quantity) -> bool:
     return q.value is not None and q.value > 0 and q.upper is None and q.bound in ("", "~", "<=") and not q.side
 
 def _times(n:Quantity, units) -> tuple[object, str]|None:
-    "(how often the rule's unit goes into a count, the unit as it is put in its place): 3 and '1권' of '3권', where the rule is '1권당'."
+    "(how often a rule's unit goes into a count, the unit in its place): 3 and '1권' of '3권', where the rule says '1권당'."
     for value, dimension, unit, told in units:
-        if dimension == n.dimension and (unit == n.unit or dimension == "length") and n.value != value and n.value % value == 0:
+        alike = dimension == n.dimension and (unit == n.unit or dimension == "length")
+        if alike and n.value != value and n.value % value == 0:
             return n.value / value, told
     return None
 
-_BY_WORD = re.compile(r"(?:매|(?<![가-힣]))(?P<a>시간|일|월|달|주|박|년|회|명|인|권|건|세대|대|개)(?:당|마다)|매(?P<b>일|월|달|주|년|회)|(?P<c>하루)")
-_COUNTED = {"시간": (("duration", "일"), 24), "일": (("duration", "일"), 1), "하루": (("duration", "일"), 1), "월": (("duration", "개월"), 1), "달": (("duration", "개월"), 1),
-            "주": (("duration", "일"), 7), "년": (("duration", "개월"), 12), "인": (("count:명", "명"), 1)}
+_BY_WORD = re.compile(
+    r"(?:매|(?<![가-힣]))(?P<a>시간|일|월|달|주|박|년|회|명|인|권|건|세대|대|개)(?:당|마다)|매(?P<b>일|월|달|주|년|회)|(?P<c>하루)")
+_DAYS, _MONTHS = ("duration", "일"), ("duration", "개월")
+_COUNTED = {
+    "일": (_DAYS, Fraction(1)), "하루": (_DAYS, Fraction(1)), "주": (_DAYS, Fraction(7)), "시간": (_DAYS, Fraction(1, 24)),
+    "분": (_DAYS, Fraction(1, 1440)), "개월": (_MONTHS, Fraction(1)), "월": (_MONTHS, Fraction(1)), "달": (_MONTHS, Fraction(1)),
+    "년": (_MONTHS, Fraction(12)), "인": (("count:명", "명"), Fraction(1)), "m": (("length", "m"), Fraction(1))}
+_CALLED = {"일": "하루", "하루": "하루", "월": "한 달", "달": "한 달"}
 
 def _units(texts, quantities) -> list[tuple]:
-    "(value, dimension, unit, as written) of what the sentences of a rule may set a price by: '1명당', '매월', '시간당', '하루'."
-    from fractions import Fraction
-    out = [(q.value, q.dimension, q.unit, q.text) for q in quantities if _alone(q) and not _money(q) and q.dimension != "ratio"]
+    "(value, dimension, unit, as written) of what a rule may set a price by: '1명당', '매월', '시간당', '하루'."
+    out = [(q.value, q.dimension, q.unit, q.text) for q in quantities
+           if _alone(q) and not _money(q) and q.dimension != "ratio"]
     for text in texts:
         for m in _BY_WORD.finditer(text):
-            w = m["a"] or m["b"] or m["c"]
-            (dimension, unit), n = _COUNTED.get(w, ((f"count:{w}", w), 1))
-            value = Fraction(1, 24) if w == "시간" else Fraction(n)
-            out.append((value, dimension, unit, "하루" if w in ("일", "하루") else "한 달" if w in ("월", "달") else f"1{w}"))
+            word = m["a"] or m["b"] or m["c"]
+            kind, value = _COUNTED.get(word, ((f"count:{word}", word), Fraction(1)))
+            out.append((value, *kind, _CALLED.get(word, f"1{word}")))
     for q in quantities:
-        if q.per and (m := re.fullmatch(r"([\d./]+)(\D+)", q.per)):
-            kind = {"개월": ("duration", "개월"), "일": ("duration", "일"), "명": ("count:명", "명"), "시간": ("duration", "일"), "m": ("length", "m")}.get(m[2], (f"count:{m[2]}", m[2]))
-            told = re.match(r"\s?(?:매\s?)?(\d+\s?[가-힣]{1,5}?)(?:당|마다)", q.text)
-            value = Fraction(m[1])/(24 if m[2] == "시간" else 1)
-            minutes = value*1440 if kind == ("duration", "일") and value < 1 else 0
-            short = f"{minutes/60}시간" if minutes and minutes % 60 == 0 else f"{minutes}분"
-            out.append((value, *kind, told[1] if told else "한 달" if q.per == "1개월" else short if minutes else q.per))
+        if m := re.fullmatch(r"([\d./]+)(\D+)", q.per):
+            kind, one = _COUNTED.get(m[2], ((f"count:{m[2]}", m[2]), Fraction(1)))
+            value, told = Fraction(m[1])*one, re.match(r"\s?(?:매\s?)?(\d+\s?[가-힣]{1,5}?)(?:당|마다)", q.text)
+            minutes = value*1440 if kind == _DAYS and value < 1 else 0
+            short = f"{minutes}분" if minutes % 60 else f"{minutes/60}시간" if minutes else q.per
+            out.append((value, *kind, told[1] if told else "한 달" if q.per == "1개월" else short))
     return out
 
 # %% ../../nbs/faithfulness/13_spelled.ipynb #a13s0009
@@ -75,7 +81,9 @@ def _core(q:Quantity) -> tuple[int, int]:
 
 def _too_many(n:Quantity, S:ReadContext, s:int) -> bool:
     "Is a count beyond what the passage of a sentence allows: six hours, of at most four?"
-    return any(y.bound in ("<=", "<") and (y.dimension, y.unit) == (n.dimension, n.unit) and n.value > y.value for k, y in S.numbers if S.of[k] == S.of[s])
+    return any(
+        y.bound in ("<=", "<") and (y.dimension, y.unit) == (n.dimension, n.unit) and n.value > y.value
+        for k, y in S.numbers if S.of[k] == S.of[s])
 
 def _product(r:Reading, q:Quantity, prices, S:ReadContext) -> str:
     "A claim with the price and its unit in the place of a right product, or ''."
@@ -92,8 +100,9 @@ def _product(r:Reading, q:Quantity, prices, S:ReadContext) -> str:
                 for _, (t, _) in chosen:
                     much *= t
                 if much == q.value:
-                    return _replaced(r.text, [(*_core(q), v.text[_core(v)[0] - v.start:_core(v)[1] - v.start]),
-                                              *((n.start, n.end, told) for n, (_, told) in chosen)])
+                    a, b = _core(v)
+                    price = (*_core(q), v.text[a - v.start:b - v.start])
+                    return _replaced(r.text, [price, *((n.start, n.end, told) for n, (_, told) in chosen)])
     return ""
 
 def _formal(stem:str) -> str:
@@ -108,7 +117,8 @@ def _share(r:Reading, q:Quantity, prices, S:ReadContext) -> str:
             continue
         for s, v in prices:
             told = f"{r.text} {S.sents[s]}"
-            less, more, off = bool(_LESS.search(r.text[x.end:])), bool(_MORE.search(told)), bool(_OFF.match(r.text, q.end))
+            less, more = bool(_LESS.search(r.text[x.end:])), bool(_MORE.search(told))
+            off = bool(_OFF.match(r.text, q.end))
             right = v.value * (1 - x.value if less and not off else x.value)
             if abs(right - q.value) >= 1 and not (more and abs(v.value*(1 + x.value) - q.value) < 1):
                 continue
@@ -139,8 +149,8 @@ def worked_out(
     text: str,          # a claim
     S: ReadContext,     # the passages
 ) -> str:
-    """What a claim is worked out of, where it is worked out rightly: a price times a count, or a share of an amount, that the
-    passages have; '' where nothing is, or where the sum is wrong."""
+    """What a claim is worked out of, where it is rightly: a price times a count, or a share of an amount, of the passages; ''
+    where nothing is, or where the sum is wrong."""
     r = read(text)
     mine = r.quantities[:12]
     if len(mine) < 2 or not any(map(_money, mine)):
@@ -149,10 +159,11 @@ def worked_out(
     near = {p for n, p in zip(shared, S.of) if n == max(shared)}      # the passages that it speaks of
     theirs = [(s, y) for s, y in S.numbers if S.of[s] in near and _money(y) and _alone(y)][:_PAIRS]
     for q in mine:
-        if not _money(q) or not _alone(q) or not theirs or any(q.value == y.value for _, y in theirs):
+        if not (_money(q) and _alone(q) and theirs) or any(q.value == y.value for _, y in theirs):
             continue
         said = [x for x in mine if x is not q and _money(x)]
-        prices = sorted((p for p in (theirs if said else _own(r, S, theirs)) if not said or any(x.value == p[1].value for x in said)), key=lambda p: -shared[p[0]])
+        prices = [p for p in theirs if any(x.value == p[1].value for x in said)] if said else _own(r, S, theirs)
+        prices.sort(key=lambda p: -shared[p[0]])
         for found in (_share(r, q, prices, S), _product(r, q, prices, S)):
             if found:
                 return found
@@ -160,14 +171,14 @@ def worked_out(
 
 # %% ../../nbs/faithfulness/13_spelled.ipynb #a13s0012
 _PROVISO = re.compile(
-    r"^\s*(?:다만|단|그러나),?\s(?P<case>[^.]{2,120}?(?P<mark>은|는|에는|에게는|에서는|때에는|경우에는|때는))\s?,?\s?"
-    r"(?:(?:이를|이|그)\s)?(?:그러하지|적용하지|적용되지|예외로|해당하지)\s?(?:아니하다|아니한다|않다|않는다|한다)\.?\s*$")
+    r"^\s*(?:다만|단|그러나),?\s(?P<case>[^.]{2,120}?(?:은|는|에는|에게는|에서는|때에는|경우에는|때는))\s?,?\s?(?:(?:이를|이|그)\s)?"
+    r"(?:그러하지|적용하지|적용되지|예외로|해당하지)\s?(?:아니하다|아니한다|않다|않는다|한다)\.?\s*$")
 _GENERIC = frozenset("경우 때 사람 자 등 것 수 다만 그 이 하 되 있 위하".split())
 _NAMES = .7     # how much of a proviso's case a claim has to name
 
 def _stem(text:str, end:int) -> tuple[str, int]|None:
     "(the text up to the last verb before a place and that verb as a dictionary has it, where it began)."
-    verbs = [t for t in tokens(text[:end]) if t.tag[:2] in ("VV", "XS", "VX", "VA") and t.tag not in ("XSN",)]
+    verbs = [t for t in tokens(text[:end]) if t.tag[:2] in ("VV", "XS", "VX", "VA") and t.tag != "XSN"]
     return (text[:verbs[-1].start] + verbs[-1].form, verbs[-1].start) if verbs else None
 
 def _may(stem:str) -> str:
@@ -198,6 +209,7 @@ def turned(sentence:str      # one that ends a rule: '... 할 수 없다.'
         return found[0] + "지 않아도 된다"
     return ""
 
+_MARK = re.compile(r"^\s*(?:[①-⑳]|\d{1,2}[.)])\s*")
 _AND = re.compile(r"(?<=[가-힣])(?:하며|으며|며|하고|되고),\s")
 
 # %% ../../nbs/faithfulness/13_spelled.ipynb #a13s0014
@@ -205,11 +217,12 @@ _AND = re.compile(r"(?<=[가-힣])(?:하며|으며|며|하고|되고),\s")
 def _spelled(before:str, proviso:str) -> tuple[str, str]|None:
     "(the case of a proviso, what holds there in full) of a rule and its proviso; None where that is not known."
     m = _PROVISO.match(proviso)
-    body = re.sub(r"^\s*(?:[①-⑳]|\d{1,2}[.)])\s*", "", before)
+    body = _MARK.sub("", before)
     last = _AND.split(body)[-1]
     if not m or not (other := turned(last)):
         return None
-    about = re.match(r"[^,.]{1,40}?[은는]\s", body) if last != body and not re.match(r"[^,.]{1,30}?[은는]\s", last) else None
+    topic = re.match(r"[^,.]{1,30}?[은는]\s", last)
+    about = re.match(r"[^,.]{1,40}?[은는]\s", body) if last != body and not topic else None
     case = m["case"]
     # '뚜껑이 있는 음료는 열람실에서 먹어도 된다'
     return case, f"{case} {about[0] if about else ''}{other}."
@@ -223,7 +236,8 @@ def _names(case:str, r:Reading) -> bool:
     near = (x.vectors @ r.vectors.T).max(1)*.8
     for i in keep:
         u = x.units[i]
-        if any(u.forms == w.forms or len(u.form) > 1 and (u.form in w.form or w.form in u.form and len(w.form) > 1) or u.same & w.same for w in r.units):
+        if any(u.forms == w.forms or u.same & w.same or len(u.form) > 1 and (
+                u.form in w.form or w.form in u.form and len(w.form) > 1) for w in r.units):
             near[i] = 1.
     weights = [x.weights[i] + .05 for i in keep]
     return sum(w*max(near[i], 0) for i, w in zip(keep, weights))/sum(weights) >= _NAMES
@@ -241,7 +255,7 @@ def spelled_out(
             continue
         changes.setdefault(S.of[s], []).append((S.sents[s], found[1]))
         if sum(p.role in ("main", "and") for p in r.predications) < 2:      # it says nothing of the rule itself
-            changes[S.of[s]].append((re.sub(r"^\s*(?:[①-⑳]|\d{1,2}[.)])\s*", "", S.sents[s-1]), found[1]))
+            changes[S.of[s]].append((_MARK.sub("", S.sents[s-1]), found[1]))
     if not changes:
         return None
     texts = list(S.texts)
