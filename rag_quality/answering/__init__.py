@@ -81,12 +81,12 @@ _HINTS = 5      # how many of the regulation's terms are looked for along with a
 
 def _with_terms(query:str, said:str   # as the search rewrote it
               ) -> str:
-    """The question as the search rewrote it; for a colloquial one also as it was asked, and with the regulation terms that the
-    knowledge suggests, a line each: terms that do not fit this book take nothing from the question's own words."""
+    """The question as the search rewrote it; a colloquial one with the regulation terms that the knowledge suggests, without
+    them, and as it was asked, a line each: terms that do not fit this book take nothing from the question's own words."""
     if detect_formality(query[:1000]).register != "colloquial":
         return said
     found = knowledge_of(query)
-    ways = [said, query.replace("\n", " "), f"{said} {' '.join(t for t, _ in found.terms[:_HINTS])}" if found else said]
+    ways = [f"{said} {' '.join(t for t, _ in found.terms[:_HINTS])}" if found else said, said, query.replace("\n", " ")]
     return "\n".join(dict.fromkeys(ways))
 
 def _answer_named(query:str, named:Sequence[Passage], filter=None, **options) -> Answer:

@@ -120,8 +120,8 @@ def _evidence(query:Reading, asked:frozenset[str], part:Part, title:Reading) -> 
 
 # %% ../../nbs/answering/02_extractive.ipynb #2cae6873
 def _score_parts(query:str, parts:Sequence[Part]) -> list[Scored]:
-    """The parts with their scores, in the order given; a query without content scores 0 everywhere. Each line of the query
-    is a way of saying it, and the one that a part answers best counts."""
+    """The parts with their scores, in the order given; a query without content scores 0 everywhere. The lines of a query are
+    ways of saying it: the first counts where a part answers it well, else the one that a part answers best."""
     if not isinstance(query, str):
         raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
     asked = [(read(t), _asked_kinds(t)) for t in _ways(query)]
@@ -129,7 +129,13 @@ def _score_parts(query:str, parts:Sequence[Part]) -> list[Scored]:
     if not asked:
         return [Scored(p, 0., 0., frozenset(), {}) for p in parts]
     titles = {p.source: read(f"{p.source} {p.title}"[:200]) for p in parts}
-    return [max((_scored(q, kinds, p, titles[p.source]) for q, kinds in asked), key=lambda s: s.score) for p in parts]
+    first = [_scored(*asked[0], p, titles[p.source]) for p in parts]
+    if len(asked) == 1 or max((s.score for s in first), default=0) >= _WELL:
+        return first
+    more = ([_scored(*way, p, titles[p.source]) for p in parts] for way in asked[1:])
+    return [max(ways, key=lambda s: s.score) for ways in zip(first, *more)]
+
+_WELL = .4     # a question that is answered as well in its first way is not read in another
 
 def _ways(query:str) -> list[str]:
     "The lines of a query, each a way of saying it."
@@ -338,7 +344,7 @@ def _named_rows(query:str, part:Part) -> tuple[Part, int]:
 def _shorten(query:str, part:Part) -> Part:
     """A part cut down to the rows that the question names, or a long list to the items nearest to it, saying how many
     were left out."""
-    asked = next(iter(_ways(query)), "")
+    asked = next(reversed(_ways(query)), "")      # as it was asked
     kept, gone = _named_rows(asked, part)
     if not gone:
         kept, gone = _nearest_items(read(asked), part)
@@ -355,15 +361,15 @@ class ExtractiveAnswerer:
             raise ConfigError(f"most={most!r}: 1 이상의 정수여야 합니다.")
         self.most, self.take, self.near = most, take, near
     def parts(self, query:str, context:Sequence) -> list[Scored]:
-        """What it would say to `query` from `context` (a list of passages or texts), with scores; further lines of `query` are
-        other ways of saying its first. Raises `ConfigError` where `context` is one text."""
+        """What it would say to `query` from `context` (a list of passages or texts), with scores; the lines of `query` are
+        ways of saying the last. Raises `ConfigError` where `context` is one text."""
         if isinstance(context, (str, Passage)):
             raise ConfigError("context는 조문의 목록이어야 하는데 하나를 받았습니다. [글]처럼 주세요.")
         wants_addendum = "부칙" in query or "경과조치" in query
         found = [p for n, c in enumerate(context) for p in parts_of(c, n) if wants_addendum or not p.addendum]
         scored = _score_parts(query, found)
         chosen = _choose(scored, most=self.most, take=self.take, near=self.near)
-        if not chosen or not _SEVERAL.search(query.partition("\n")[0]):
+        if not chosen or not _SEVERAL.search(query.rpartition("\n")[2]):
             return chosen
         missed = [n for n in _titled_articles(query, context) if all(s.part.passage != n for s in chosen)]
         also = [max((s for s in scored if s.part.passage == n), key=lambda s: s.score, default=None) for n in missed]
