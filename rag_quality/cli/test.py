@@ -85,6 +85,7 @@ def _test_command(args) -> int:
     from rag_quality.persona.report import read_session
     from rag_quality.cli.measure import _check_writable, _collection_of, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError
+    from rag_quality.knowledge.talk import about_campus
     from rag_quality.persona.store import SessionStore, find_session
     if args.timeout is not None and not args.timeout > 0 or args.concurrency < 1:
         told = "–" if args.timeout is None else f"{args.timeout:g}"
@@ -95,6 +96,11 @@ def _test_command(args) -> int:
         raise ConfigError("--resume와 --out은 함께 쓰지 않습니다. --resume에 세션의 이름이나 폴더를 주세요.")
     _check_writable(args.out, True)
     target, llm, collection = _target_of(args), _llm_of(args), _collection_of(args)
+    if not about_campus(collection.passages):
+        print(
+            "rag-quality: 대학의 규정집이 아닌 듯합니다. 페르소나(신입생, 학부모 …)와 그 말투, 규정 밖의 물음은 대학의 것이니,"
+            " 성공률을 이 분야 사람들의 물음으로 읽지 마세요. 내 물음이 있으면 --data의 queries.jsonl로 evaluate를 쓰세요.",
+            file=sys.stderr)
     out = find_session(args.resume, args.root) if args.resume else args.out
     _test_forecast(args, llm, target)
     what = dict(personas=_persona_list(args.personas), queries=args.queries, turns=args.turns, seed=args.seed)
