@@ -367,7 +367,7 @@ def chains(at, url):
             step("improve s3 --apply", "--data", beir, says=("정하는 질문", "남긴")),
             step("improve s3 --rollback", "--data", beir, says=("되돌",)),
             step("test --resume s3 --fast", "--data", beir, says=("질문 6개",)),
-            step("test", *small, "--endpoint", "http://127.0.0.1:9/v1", "--model", "x", "--out", "s4", "--fast", says=("성공 0/6", "답을 돌려주지 않음")),      # nobody answers there: that is the finding
+            step("test", *small, "--endpoint", "http://127.0.0.1:9/v1", "--model", "x", "--out", "s4", "--fast", rc=1, says=("재지 못했습니다", "답을 돌려주지 않음")),      # nobody answers there: that is the finding
             refused("test --model x", "--data", beir, says="--endpoint"),
             refused("report no-such-session", says="no-such-session"),
             refused("dashboard no-such-session", says="no-such-session"),

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 import kiwipiepy, kiwipiepy_model
 import numpy as np
@@ -147,28 +148,32 @@ def _packed(words:Mapping[str, list[str]], means:Mapping[str, Mapping[str, tuple
     found = [(k, sorted(means[k].items(), key=lambda e: term[e[0]])) for k in means]
     def small(numbers):
         return np.array(numbers, np.min_scalar_type(max(numbers, default=0)))
+    def steps(groups):      # numbers that grow, as what each adds: a smaller file
+        return small([d for g in groups for d in np.diff(sorted(g), prepend=0).tolist()])
     return {
         "keys": pack_words(keys), "terms": pack_words(terms), "needs": pack_words(words),
         "sizes": small([len(keys), len(terms), len(words)]), "asked": small([len(v) for v in words.values()]),
-        "asks": small([key[k] for v in words.values() for k in v]), "from": small([key[k] for k, _ in found]),
+        "asks": steps([key[k] for k in v] for v in words.values()), "from": small([key[k] for k, _ in found]),
         "many": small([len(v) for _, v in found]), "n": small([v[0][1][1] for _, v in found]),
-        "to": small([term[t] for _, v in found for t, _ in v]),
-        "p": small([round(10_000*p) for _, v in found for _, (p, _) in v])}
+        "to": steps([term[t] for t, _ in v] for _, v in found),
+        "p": small([round(1000*p) for _, v in found for _, (p, _) in v])}
 
 def _unpacked(a:Mapping[str, np.ndarray]) -> tuple[dict, dict]:
     "What `_packed` was given."
     keys, terms, needs = (unpack_words(a[k], int(n)) for k, n in zip(("keys", "terms", "needs"), a["sizes"]))
     asks, to, p = iter(a["asks"].tolist()), iter(a["to"].tolist()), iter(a["p"].tolist())
-    words = {need: [keys[next(asks)] for _ in range(n)] for need, n in zip(needs, a["asked"].tolist())}
+    def grown(steps, n):
+        return accumulate(next(steps) for _ in range(n))
+    words = {need: [keys[i] for i in grown(asks, n)] for need, n in zip(needs, a["asked"].tolist())}
     rows = zip(a["from"].tolist(), a["many"].tolist(), a["n"].tolist())
-    return words, {keys[k]: {terms[next(to)]: (next(p)/10_000, n) for _ in range(many)} for k, many, n in rows}
+    return words, {keys[k]: {terms[i]: (next(p)/1000, n) for i in grown(to, many)} for k, many, n in rows}
 
 @lru_cache(maxsize=2)
 def learnt(needs:tuple[Need, ...]) -> tuple[dict, dict]:
     """(need -> lay words, lay word -> word it may stand for -> (p, n wordings)) of the bank `needs`; kept in the cache,
     since reading the bank takes seconds."""
     key = content_hash(
-        "wordings-2", bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__, _PRIOR, _ROUNDS, _LEAST,
+        "wordings-4", bank_hash(needs), kiwipiepy.__version__, kiwipiepy_model.__version__, _PRIOR, _ROUNDS, _LEAST,
         _FLOOR)
     if (kept := cache_load("wordings", key)) is not None:
         return _unpacked(kept)
