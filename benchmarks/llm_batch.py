@@ -12,10 +12,9 @@ file), judge (`judge` of them), persona (`test`), learn (`learn`, then `evaluate
 judged questions has no expand and no answer row. Tokens are estimated, dollars are litellm's list prices (a batch often costs half), or --price: dollars for a
 million tokens in and out.
 """
-import argparse, json, os, subprocess, sys, time
+import argparse, json, shutil, subprocess, sys, time
 from pathlib import Path
 
-HERE = Path(__file__).parent
 ROLES = ("expand", "answer", "verify", "judge", "persona", "learn")
 REPLY = {"expand": 160, "answer": 300, "verify": 600, "judge": 250, "persona": 160, "learn": 260}      # tokens of a reply, a guess from above
 
@@ -94,7 +93,7 @@ def main():
         told, path = command(role, offline, args)
         if role != "learn" and not path.exists(): called(told, offline/f"{role}.log")
         told, now = command(role, withit, args)
-        if now.is_dir() and role == "persona": subprocess.run(["rm", "-r", str(now)], check=True)
+        if role == "persona": shutil.rmtree(now, ignore_errors=True)
         part = args.out/f"{role}.jsonl"; part.unlink(missing_ok=True)
         code = called([*told, "--llm", args.model, "--batch-out", part, "--batch-in", replies], withit/f"{role}.log")
         asked = [r for r in rows(part) if r["custom_id"] not in known]

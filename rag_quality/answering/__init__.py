@@ -146,8 +146,9 @@ class _Steps:
         hits = [p for p, _ in hits_of(found)]
         said = getattr(found, "text", None) or text               # as the pipeline rewrote it
         context = hits[:self.k]
-        if (told := wall("defined", answer_defined, text, list(dict.fromkeys([*hits, *self.passages])))) is not None:
-            return told.with_(query_text=said, relevance=None, nearest=told.citations[0] if told.citations else None, route="named")
+        if (told := wall("defined", answer_defined, text, self.passages, hits)) is not None:
+            return told.with_(
+                query_text=said, relevance=None, nearest=next(iter(told.citations), None), route="named")
         judged = wall(
             "relevance", self.scorer.score_context, text, context,
             also=said if said != text else None) if self.gate else None

@@ -14,6 +14,7 @@ from .extractive import _cited, _place, _polite, _whole_article, named_articles
 from rag_quality.answering.parts import (ITEM_MARK, NOTE_MARK, PARAGRAPH_MARK, SUBITEM_MARK, parts_of, rule_lines,
     source_of)
 from ..claims.citing import CIRCLED, article_status, find_citations
+from ..claims.splitting import find_instructions
 from ..core import Passage, nfc
 from ..korean import content_morphemes
 from ..korean.particles import with_josa
@@ -23,6 +24,8 @@ def _tree(passage:"str|Passage") -> dict[int|None, tuple[list[str], dict[int, st
     "What an article says, by the number of the 항 (None: not in one): its sentences, and its 호 by their number."
     out, at, item = {}, None, None
     for line in rule_lines(NOTE_MARK.sub("", source_of(passage).body)):
+        if find_instructions(line):      # what addresses a model is no rule
+            continue
         if m := PARAGRAPH_MARK.match(line):
             at, item, line = CIRCLED[m[1]], None, line[m.end():]
         said, items = out.setdefault(at, ([], {}))
@@ -74,17 +77,19 @@ def answer_place(query:str, passages:Sequence["str|Passage"]   # the collection
         return None
     place, passage = cited[0], passages[found[0]]
     label, tree = source_of(passage).label, _tree(passage)
-    if article_status(source_of(passage).body).deleted:
+    if not tree or article_status(source_of(passage).body).deleted:
         return _whole_article(passage)
     numbers, whole = [n for n in tree if n is not None], (getattr(passage, "full_text", passage),)
     if place.paragraph is not None and place.paragraph not in tree:
         there = f"{_names(numbers)} 있습니다" if numbers else "항으로 나뉘어 있지 않습니다"
         return _told(f"{label}에는 제{place.paragraph}항이 없습니다({there}) [{label}].", label, whole, missing=True)
-    at = place.paragraph if place.paragraph is not None else next((n for n in tree if place.item in tree[n][1]), min(tree, key=lambda n: n or 0))
+    holds = (n for n in tree if place.item in tree[n][1])
+    at = place.paragraph if place.paragraph is not None else next(holds, min(tree, key=lambda n: n or 0))
     said, items = tree[at]
     where = label + (f"제{at}항" if at is not None else "")
     if place.item is not None and place.item not in items:
-        none = f"{where}에는 제{place.item}호가 없습니다(제{max(items)}호까지 있습니다)" if items else f"{where}에는 호가 없습니다"
+        there = f"제{place.item}호가 없습니다(제{max(items)}호까지 있습니다)" if items else "호가 없습니다"
+        none = f"{where}에는 {there}"
         return _told(f"{none} [{label}].", label, whole, missing=True)
     if not _only_sees(text, cited):
         return None
@@ -106,7 +111,9 @@ def which_regulation(query:str, passages:Sequence["str|Passage"]   # the collect
         return None
     c, sources = cited[0], [source_of(p) for p in passages]
     places = [_place(s.label) for s in sources]
-    there = list({s.label: s for s, p in zip(sources, places) if p and not p.addendum and (p.article, p.branch) == (c.article, c.branch)}.values())
+    same = [
+        s for s, p in zip(sources, places) if p and not p.addendum and (p.article, p.branch) == (c.article, c.branch)]
+    there = list({s.label: s for s in same}.values())
     if len(there) == 1:
         return None
     name = f"제{c.article}조" + (f"의{c.branch}" if c.branch else "")
@@ -116,7 +123,8 @@ def which_regulation(query:str, passages:Sequence["str|Passage"]   # the collect
         told = f"{name}가 있는 규정이 {len(there)}개입니다. 어느 규정인지 이름을 함께 적어 주세요.\n{listed}{more}"
     else:
         told = f"제공된 규정에는 {name}가 없습니다."
-    return Answer(told, 0., (), (), {"method": "named", "abstained": True, "reason": told.partition("\n")[0], "asked_which": bool(there)})
+    return Answer(told, 0., (), (), {
+        "method": "named", "abstained": True, "reason": told.partition("\n")[0], "asked_which": bool(there)})
 
 # %% ../../nbs/answering/07_named.ipynb #a701000f
 _ASKS_MEANING = (
@@ -159,13 +167,14 @@ def _defines(term:str, passage:"str|Passage", named:bool) -> str:
 
 def answer_defined(
     query:str,                            # a question
-    passages:Sequence["str|Passage"],     # where it may be answered, the likeliest first
+    passages:Sequence["str|Passage"],     # the collection
+    first:Sequence["str|Passage"]=(),     # of these, the likeliest
     most:int=2                            # definitions that are told, of several regulations
 ) -> Answer|None:
     "What the `passages` say that a term means, where `query` asks for that; None where it does not, or they do not say."
     for term in _terms_asked(query):
         flat = term.replace(" ", "")
-        about = [p for p in passages if flat in getattr(p, "full_text", p).replace(" ", "")]
+        about = [p for p in dict.fromkeys([*first, *passages]) if flat in getattr(p, "full_text", p).replace(" ", "")]
         for named in (False, True):
             found = {}
             for p in about:

@@ -424,16 +424,17 @@ class Heading:
     item: int|None = None
     addendum: bool = False
     annex: str|None = None         # '별표 1', '별지 2'
+    again: int|None = None         # '제4조-2': the second of several with one number
 
     @property
     def place(self) -> str:
         "'제3조의2', '부칙', '부칙 제2조', '별표 1', or '' where the heading says none."
-        article = f"제{self.article}조" + (f"의{self.branch}" if self.branch else "") if self.article else ""
+        article = f"제{self.article}조" + (f"의{self.branch}" if self.branch else "") + (f"-{self.again}" if self.again else "") if self.article else ""
         return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
 
 _HEADING = re.compile(
     rf"""\s*(?=[^>›\n]{{1,60}}[>›]|[^\[]|\[[^\]]{{0,60}}제)[#*【\[〔「『]*(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›()<\[\]【】「」]|\([^()\n]{{1,10}}\)(?=[가-힣])|(?=[^>›\n]{{1,50}}[>›])[()\[\]]){{0,60}}?)[」』\]】]?\s*(?:[>›|:]\s*)?(?P<add>부\s?칙(?:\s?[<(（]?[\d.\s,년월일]{{6,20}}[>)）]?)?\s*(?:[>›]\s*)?)?
-    (?:\[)?제\s?(?P<art>\d{{1,4}})\s?조(?:의\s?(?P<branch>\d{{1,2}}))?\]?(?P<after>.{{0,160}})""",
+    (?:\[)?제\s?(?P<art>\d{{1,4}})\s?조(?:의\s?(?P<branch>\d{{1,2}}))?(?:-(?P<again>\d{{1,2}})(?=[(（\s]|$))?\]?(?P<after>.{{0,160}})""",
     re.X,
 )
 _CRUMB = re.compile(r"\s*(?P<title>[^>›\n]{0,60}?)(?P<more>(?:\s*[>›]\s*[^>›\n:]{0,80})*?)(?:\s*:\s+|\s*\n|\s*$)")
@@ -456,7 +457,7 @@ def read_heading(text:str) -> Heading|None:
     crumbs = ">" in m[0][:m.start("after")] + after[:1] or "›" in m[0][:m.start("after")]
     common = dict(
         regulation=re.split(r"\s{2,}", reg)[0] if reg else "", article=int(m["art"]), branch=_int(m, "branch"),
-        addendum=bool(m["add"]))
+        addendum=bool(m["add"]), again=_int(m, "again"))
     if p := re.match(
         r"\**\s?[(（【\[](?P<title>(?:[^()（）\n\]】]|[(（][^()（）\n]*[)）]){1,60})[)）】\]][\]】*]*(?P<gap>\s*(?:[>›:]\s*)?)",
         after,
