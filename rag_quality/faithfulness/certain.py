@@ -9,15 +9,12 @@ __all__ = []
 import re
 from functools import lru_cache
 
-import numpy as np
-
 from ..claims.citing import Citation, find_citations
-from ..claims.differences import _clause_at
 from ..claims.polarity import NEGATIVE
-from ..claims.quantities import Quantity, find_quantities
+from ..claims.quantities import find_quantities
 from ..claims.reading import Reading
 from .context import ReadContext, Standing
-from ..korean.particles import quoted, with_josa
+from ..korean.particles import with_josa
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #15678172
 _TITLE = re.compile(r"\s?[(（]\s?(?P<t>(?!이하|단[,\s]|다만|신설|개정|삭제|별[표지]|본문|단서|전단|후단|각|같은|위의?|앞)[가-힣A-Za-z·ㆍ, ]{2,30}?)\s?[)）]")
@@ -147,61 +144,17 @@ def _other_limit(at:Standing, S:ReadContext) -> str:
     return f"'{mine[2].strip()}'이면 {mine[0]}까지인데 조문의 '{theirs[2].strip()}'은 {theirs[0]}까지입니다"
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0002
-_UP, _DOWN = frozenset((">", ">=")), frozenset(("<", "<="))
-_JUST = re.compile(r"(?:딱|꼭|정확히|마침)\s$")      # 'exactly 6 days' is not more than 6
 _FREE = NEGATIVE | {"neednot"}
 
 def _last(r:Reading):
     "The main predicate that a sentence ends in."
     return next((p for p in reversed(r.predications) if p.role == "main"), None)
 
-def _across(q:Quantity, y:Quantity, just:bool) -> bool:
-    "May the limits of one value be on its two sides? `just`: the first is the value itself."
-    if "까지" in q.text + y.text:      # how many there may be, no condition
-        return False
-    return y.upper is None and bool(y.bound) and y.side == q.side and (just or (y.bound in _UP) != (q.bound in _UP))
-
-def _turned_limit(at:Standing, S:ReadContext) -> str:
-    "Why a claim says of what is on the one side of a limit what its sentence says of the other, in Korean; '' where it doesn't."
-    mine = [
-        (q, just)
-        for q in at.r.quantities
-        if q.upper is None and q.dimension not in ("date", "clock")
-        and ((just := bool(_JUST.search(at.r.text[:q.start]))) and not q.bound and not q.side or q.bound in _UP | _DOWN)]
-    if not mine or not at.near or at.cover(at.near[0][3]) < .6 or not (p := _last(at.r)):
-        return ""
-    passage = at.near[0][1]
-    for q, just in mine:
-        there = [
-            (s, y) for s, y in S.numbers
-            if S.of[s] == passage and (y.value, y.dimension, y.unit) == (q.value, q.dimension, q.unit)]
-        if not there or not all(_across(q, y, just) for _, y in there):
-            continue
-        s, y = next(((s, y) for s, y in there if s in at.near[0][2]), (None, None))
-        x = _last(S.reads[s]) if s is not None else None
-        if x is None or _beyond(S.reads[s], y) or _beyond(at.r, q):
-            continue
-        same, reached = (x.state in _FREE) == (p.state in _FREE), y.bound in (">=", "<=")
-        if same == (just and reached) or just and len(there) > 1 or _inner(at.r) != _inner(S.reads[s]):
-            continue
-        said = any(u.start <= p.start < u.end and b >= .9 for u, b in zip(at.r.units, at.near[0][3]))
-        if x.key != p.key and not said:
-            continue
-        return f"한계가 거꾸로입니다: '{q.told}' ↔ '{y.told}'"
-    return ""
-
 def _inner(r:Reading) -> int:
     "How many predicates inside a sentence are denied: '동의를 받지 않고 승인할 수 있다'."
     return sum(p.role != "main" and p.state in _FREE and p.key not in _LIMIT_WORDS for p in r.predications)
 
 _LIMIT_WORDS = frozenset("넘 초과 미달 미치 이상 이하 미만 모자라".split())
-
-def _beyond(r:Reading, q:Quantity) -> bool:
-    "Is the limit itself denied: '12시간을 초과할 수 없다', '7일을 넘지 아니하는'?"
-    behind = r.text[q.end:]
-    return bool(
-        _NOT.match(behind[:12].lstrip("하할 은는을를이가지"))
-        or re.match(r"[^\s,]{0,3}\s?(?:수\s?없|못|않|아니|안\s)", behind))
 
 # %% ../../nbs/faithfulness/11_certain.ipynb #a11n0004
 def _other_sign(at:Standing, S:ReadContext) -> str:
@@ -232,91 +185,3 @@ def _other_sign(at:Standing, S:ReadContext) -> str:
 _NO = re.compile(r"않|아니|아닌|아닙|없|못|말")
 _PROVISO = re.compile(r"\s*(?:다만|단|그러나)[,\s]")
 _ASIDE = re.compile(r"제외|외에|이외|밖에|에\s?한하|에\s?한해|불구|만\s|뿐|오직|그러하지|예외|경우가\s아니")
-
-# %% ../../nbs/faithfulness/11_certain.ipynb #a11n0006
-_WHO = re.compile(
-    r"(?:[가-힣]{1,8}(?:자|인|생|원|장|부|사|민|아|관|님|주)|[가-힣]{0,8}(?:사람|세대|가구|가정|가족|학생|직원|교수|교사|회원|여성|남성"
-    r"|청년|노인|아동|부모|자녀|업체|회사|기관|단체|위원회|소장|팀|업자))$")
-_SLOT = {
-    "은": "who", "는": "who", "ᆫ": "who", "이": "who", "가": "who", "께서": "who", "에게": "to", "께": "to", "한테": "to", "에": "to"}
-_WITHIN = frozenset("ETM JKG NNG NNP NNB VV VA XSV XSN XSA VCP SN XPN MM MAG JKB JKO EP XR JX".split())
-
-def _slot(toks, k:int) -> str:
-    "What the particle at token k makes of the noun before it: who does something, or to whom it is done, or ''."
-    t, after = toks[k], toks[k + 1].form if k + 1 < len(toks) else ""
-    if not k or toks[k - 1].tag[0] not in "NX" or t.tag in ("JC", "JKC"):
-        return ""
-    if t.tag == "VCP":
-        return "who" if after in ("면", "라면") else ""
-    if t.tag[0] != "J" or t.form == "에" and after not in ("는", "ᆫ", "게"):
-        return ""
-    return _SLOT.get(t.form, "")
-
-def _slots(r:Reading) -> list[tuple[int, int, str, str]]:
-    "(first token, past the last, slot, head) of each person or body that a text says does something or gets something."
-    out, toks = [], r.toks
-    for k in range(len(toks)):
-        if not (slot := _slot(toks, k)):
-            continue
-        i = k - 1
-        while i > 0 and toks[i].tag[0] in "NX" and toks[i - 1].tag[0] in "NXM" and toks[i - 1].end == toks[i].start:
-            i -= 1
-        head = r.text[toks[i].start:toks[k - 1].end]
-        if _WHO.match(head) and not any(q.start <= toks[k - 1].start < q.end for q in r.quantities):
-            while i > 0 and toks[i - 1].tag in _WITHIN and not (toks[i - 1].tag == "JX" and toks[i - 1].form in ("은", "는")):
-                i -= 1
-            out.append((i, k, slot, head))
-    return out
-
-# %% ../../nbs/faithfulness/11_certain.ipynb #a11n0008
-_ANYONE = re.compile(
-    r"(?:(?:해당|각|그|이|본|소속|모든|우리|당해)\s?)*(?:(?:직원|임직원|근로자|사원|종사자|학생|재학생|회원|이용자|사용자|입주자|주민|고객"
-    r"|소비자|신청자|신청인|본인|당사자|담당자|관계자|사람|분|자|국민|시민|노동자|세대|가구|회사|기관|업체|사업주|사업자))$")
-_APART = .5     # how near the words of two that are taken for different ones come
-
-def _left_over(at:Standing, s:int, r:Reading, slot) -> list[int]:
-    "The words for a person of a claim that a sentence lacks, where it has all the others; []."
-    a, b, _, head = slot
-    best, units = at.by_sent[:, s], at.r.units
-    ours = [i for i, u in enumerate(units) if a <= u.first < b]
-    rest = [i for i in range(len(units)) if i not in ours]
-    if not ours or not rest or min(best[i] for i in rest) < .9 or any(t.tag in ("VV", "XSV", "VX") for t in at.r.toks[a:b]):
-        return []
-    after = [k for k, q in enumerate(at.r.quantities[:len(at.numbers)]) if q.start > at.r.toks[b].start]
-    left = [i for i in ours if best[i] < .9]
-    if any(at.numbers[k][s] < .8 for k in after) or _ANYONE.match(head) and not any(units[i].stop < b for i in left):
-        return []       # '직원', of whatever kind, is nobody else
-    part = len(head) > 2 and head[:-1] in r.text and head not in r.text      # 기관장, 행정기관의 장
-    return left if left and not part and max(best[i] for i in left) <= _APART else []
-
-def _in_place(at:Standing, S:ReadContext, s:int, slot, left) -> str:
-    "The person that a sentence has in the place of a claim's, '' where there is none."
-    a, b, kind, head = slot
-    r = S.reads[s]
-    ours = [i for i, u in enumerate(at.r.units) if a <= u.first < b]
-    rest = [i for i in range(len(at.r.units)) if i not in ours]
-    back = at.pairs[ours][:, S.span(s)].max(0, initial=0)
-    def near(x):
-        cols = S.starts[s] + np.flatnonzero(r.clause_of == _clause_at(r, r.toks[x[0]].start))
-        return float(at.pairs[np.ix_(rest, cols)].max(1, initial=0).sum())
-    for c, d, other, name in sorted(_slots(r), key=near, reverse=True):
-        gone = [back[j] for j, u in enumerate(r.units) if c <= u.first < d and back[j] < .9]
-        shared = name.endswith(head) or head.endswith(name)
-        same = shared and len(left) == len(ours) or not shared and (head in r.text or name in at.r.text)
-        if other == kind and gone and max(gone) <= _APART and not same:
-            return r.text[r.toks[c].start:r.toks[d - 1].end]
-    return ""
-
-def _other_person(at:Standing, S:ReadContext) -> str:
-    "Why a claim says of one what its sentence says of another, all else being the same, in Korean; '' where it doesn't."
-    p, mine = _last(at.r), _slots(at.r) if at.near else []
-    for s in at.sents if p and mine else ():
-        r = S.reads[s]
-        if S.titles.get(S.of[s]) == s or not any(
-                x.key == p.key and (x.state in _FREE) == (p.state in _FREE) for x in r.predications):
-            continue
-        for slot in mine:
-            if (left := _left_over(at, s, r, slot)) and (there := _in_place(at, S, s, slot, left)):
-                told = at.r.text[at.r.toks[slot[0]].start:at.r.toks[slot[1] - 1].end]
-                return f"'{told}'에 관한 말이 아니라 '{there}'에 관한 말입니다"
-    return ""

@@ -22,8 +22,8 @@ from .features import _bound_clauses, _bound_numbers
 from .context import Standing, _stand, _word_pairs
 from .features import _MARKS, _mark_signs
 from .context import ReadContext, _places, _plain_months
-from rag_quality.faithfulness.certain import (_no_part, _other_institution, _other_limit, _other_person, _other_sign, _other_title,
-    _same_limit, _turned_limit)
+from rag_quality.faithfulness.certain import (_no_part, _other_institution, _other_limit, _other_sign, _other_title,
+    _same_limit)
 from .rules import _other_role
 from .spelled import spelled_out, worked_out
 from .rules import _other_row, _told_by_cell
@@ -225,9 +225,7 @@ RULES = {
     "other_row": ("number", lambda c, at, S, where, near: (_other_row(at.r.text, at.r.quantities, S, where | near) or ("", ""))[1]),
     "other_role": ("entity", lambda c, at, S, where, near: _other_role(at, S)),
     "other_limit": ("number", lambda c, at, S, where, near: _other_limit(at, S)),
-    "turned_limit": ("number", lambda c, at, S, where, near: _turned_limit(at, S)),
     "other_sign": ("negation", lambda c, at, S, where, near: _other_sign(at, S)),
-    "other_person": ("entity", lambda c, at, S, where, near: _other_person(at, S)),
     "other_institution": ("entity", lambda c, at, S, where, near: _other_institution(c.claim.text, S, near)),
 }
 # of what a claim names as its source: they hold of a copied sentence, too
