@@ -226,11 +226,12 @@ def _whole(scorer:RelevanceScorer, query:str, passages) -> bool:
     q, _, found = scorer.evidence(query, passages)
     return len(set(q.forms)) > 1 and any(e["exact"] >= .99 and not e["lacks"] for e in found)
 
-# P(an article of the context answers) from the log-odds of words and knowledge and those of the article that the reader
-# likes best, of the first five. Logistic regression on the bundled dev half (375 questions, 2026-11) says 1.05, .59, .94;
-# on a book of 2,500 articles the reader finds something too easily, so it counts .4, and the bias is the one with which
-# no more questions without an answer pass than without it (369 of the bundled dev half, data/asks test and statutes)
-_WORDS, _READ, _BIAS, _FIVE = 1.05, .4, .31, 5
+# P(an article of the context answers) from the log-odds of words and knowledge, those of the article that the reader likes
+# best of the first five, and the size of the book (log10 of its articles): the larger it is, the more easily something
+# looks like an answer. Logistic regressions on development halves (bundled, data/asks test, statutes, a book of 5,000
+# articles, benchmarks/asked set 1; 2026-11); the biases let no more contexts without the answer pass than without the
+# reader did. A written question: (words, reader, bias); a colloquial one: (words, reader, reader*size, size, bias)
+_WRITTEN, _SPOKEN, _FIVE = (1.05, .4, .31), (.83, .93, -.2, -.55, 1.79), 5
 
 class KnowingScorer:
     """P(a context answers a query): `RelevanceScorer` for a written query, `PassageGrader` with what the knowledge
@@ -266,9 +267,18 @@ class KnowingScorer:
             return said
         odds = [r.odds for r in self.reader.read([(text, p) for p in passages[:_FIVE]])]
         best = max(range(len(odds)), key=lambda i: odds[i])
-        score = 1/(1 + np.exp(-(_WORDS*_logit(said.score) + _READ*odds[best] + _BIAS)))
+        score = 1/(1 + np.exp(-self._blend(text, float(_logit(said.score)), odds[best])))
         return replace(said, score=round(float(score), 4), reason=(
             f"{said.reason}; 읽는 모델: {_name(passages[best], best)}이(가) 답할 로그 오즈 {odds[best]:+.1f}"))
+
+    def _blend(self, text:str, words:float, read:float) -> float:
+        "The log-odds that the context answers."
+        if detect_formality(text[:1000]).register != "colloquial":
+            a, b, bias = _WRITTEN
+            return a*words + b*read + bias
+        a, b, c, d, bias = _SPOKEN
+        size = np.log10(min(max(100 if self.collection is None else self.collection.n, 10), 10_000))
+        return a*words + (b + c*size)*read + d*size + bias
 
     def _by_words(self, query, text, passages, also) -> ContextRelevance:
         "By words and knowledge alone."
