@@ -269,7 +269,7 @@ class KnowingScorer:
         best = max(range(len(odds)), key=lambda i: odds[i])
         score = 1/(1 + np.exp(-self._blend(text, float(_logit(said.score)), odds[best])))
         return replace(said, score=round(float(score), 4), reason=(
-            f"{said.reason}; 읽는 모델: {_name(passages[best], best)}이(가) 답할 로그 오즈 {odds[best]:+.1f}"))
+            f"{said.reason}; 읽는 모델이 {_name(passages[best], best)}에 매긴 로그 오즈 {odds[best]:+.1f}"))
 
     def _blend(self, text:str, words:float, read:float) -> float:
         "The log-odds that the context answers."
