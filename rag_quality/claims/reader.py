@@ -127,6 +127,7 @@ def open_model(
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads or cores()
     options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")     # two processes side by side
     session = onnxruntime.InferenceSession(str(path/"model.onnx"), options, providers=["CPUExecutionProvider"])
     return told, session, Tokenizer.from_file(str(path/"tokenizer.json"))
 

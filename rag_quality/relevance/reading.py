@@ -61,13 +61,14 @@ class AnswerReader:
         self.about, self._session, self._tokenizer = open_model(self.path, _FILE, threads)
         if self.about["labels"] != ["answers", "other"]:
             raise ConfigError(f"{self.path}: 갈래가 {self.about['labels']}입니다. answers와 other여야 합니다.")
-        self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="only_first")
+        self._tokenizer.enable_truncation(_MOST_TOKENS, strategy="longest_first")
         self._known = {}
 
     def read(self, pairs:Sequence[tuple[str, "str|Passage"]]   # (question, article); a text has no title
             ) -> list[AnswerReading]:
         "What it says of each pair, in their order."
         asked = [(q.strip()[:400], *((a.title, a.text) if isinstance(a, Passage) else ("", a))) for q, a in pairs]
+        asked = [tuple(t.encode("utf8", "replace").decode() for t in x) for x in asked]      # half a character
         fresh = list(dict.fromkeys(x for x in asked if x not in self._known))
         if len(self._known) + len(fresh) > 5_000:
             self._known.clear()
