@@ -19,19 +19,11 @@ from rag_quality.core import Passage, bundle_path
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
 from rag_quality.grading.context import KnowingScorer
+from rag_quality.metrics import auroc
 from rag_quality.relevance.reading import packaged_answer_reader
 from rag_quality.retrieval import BM25Index
 
 import kept
-
-
-def auroc(score, true):
-    "P(a true one scores higher than another), ties half; None where one side is empty."
-    score, true = np.asarray(score, float), np.asarray(true, bool)
-    if true.all() or not true.any():
-        return None
-    a, b = score[true], np.sort(score[~true])
-    return float((np.searchsorted(b, a, "left") + np.searchsorted(b, a, "right")).sum()/(2*len(a)*len(b)))
 
 
 def rows(name):

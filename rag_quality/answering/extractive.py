@@ -286,7 +286,7 @@ def _whole_article(passage:"str|Passage") -> Answer:
 from math import exp, log
 
 from ..claims.tables import name_pattern
-from ..relevance.reading import AnswerReader, AnswerReading, packaged_answer_reader
+from ..relevance.reading import AnswerReader, answer_reader
 
 # %% ../../nbs/answering/02_extractive.ipynb #449f14c2
 _NOTHING_KO = "제공된 규정에서 해당 정보를 찾을 수 없습니다."
@@ -358,15 +358,6 @@ def _shorten(query:str, part:Part) -> Part:
 _WORDS, _READ, _NEXT, _SEEN, _REST = .66, .2, .31, .27, .06
 _FAINT = .02       # a sentence that the reader marks less is not seen
 
-def _flat(text:str) -> str:
-    return re.sub(r"[\s,]", "", text)
-
-def _mark(part:Part, reading:AnswerReading) -> float:
-    "The highest mark of the sentences that a part holds."
-    whole = _flat(part.whole)
-    there = ((_flat(sentence), mark) for sentence, mark in reading.marks)
-    return max((mark for s, mark in there if len(s) > 5 and (s in whole or whole in s or s[:20] in whole)), default=0.)
-
 class ExtractiveAnswerer:
     "Answers with sentences of the articles, cited; no language model."
     method = "extractive"
@@ -382,7 +373,7 @@ class ExtractiveAnswerer:
         if not isinstance(most, int) or most < 1:
             raise ConfigError(f"most={most!r}: 1 이상의 정수여야 합니다.")
         self.most, self.take, self.near = most, take, near
-        self.reader = packaged_answer_reader() if reader is None else reader or None
+        self.reader = answer_reader(reader)
     def parts(self, query:str, context:Sequence) -> list[Scored]:
         """What it would say to `query` from `context` (a list of passages or texts), with scores; the lines of `query` are
         ways of saying the last. Raises `ConfigError` where `context` is one text."""
@@ -403,7 +394,7 @@ class ExtractiveAnswerer:
         if self.reader is None or not scored or not asked:
             return scored
         said = self.reader.read([(asked, c) for c in context])
-        best, marks, top = max(r.odds for r in said), [_mark(s.part, said[s.part.passage]) for s in scored], {}
+        best, marks, top = max(r.odds for r in said), [said[s.part.passage].mark(s.part.whole) for s in scored], {}
         for s, mark in zip(scored, marks):
             top[s.part.passage] = max(mark, top.get(s.part.passage, _FAINT))
         def both(s, mark):

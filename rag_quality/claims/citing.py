@@ -429,7 +429,8 @@ class Heading:
     @property
     def place(self) -> str:
         "'제3조의2', '부칙', '부칙 제2조', '별표 1', or '' where the heading says none."
-        article = f"제{self.article}조" + (f"의{self.branch}" if self.branch else "") + (f"-{self.again}" if self.again else "") if self.article else ""
+        more = (f"의{self.branch}" if self.branch else "") + (f"-{self.again}" if self.again else "")
+        article = f"제{self.article}조{more}" if self.article else ""
         return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
 
 _HEADING = re.compile(

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BUDGET', 'LABELS', 'text_units', 'premise', 'open_model', 'model_outputs', 'marked_words', 'ReadPair', 'Reader',
-           'packaged_reader']
+           'packaged_model', 'packaged_reader']
 
 # %% ../../nbs/claims/12_reader.ipynb #db5b5fab
 import json
@@ -215,18 +215,27 @@ class Reader:
 
 
 # %% ../../nbs/claims/12_reader.ipynb #2f45e678
-@lru_cache(maxsize=1)
-def _packaged() -> Reader|None:
+def packaged_model(
+    make,              # a class that takes the folder of its weights
+    part: str = "",    # a folder of the package: 'thread', 'asked'; '': its own
+):
+    """`make` over weights of the package `rag-quality-reader`, loaded once; None where it is not installed, is older than the
+    part, or is switched off by RAG_QUALITY_READER=0."""
+    return None if os.environ.get("RAG_QUALITY_READER", "").strip() == "0" else _opened(make, part)
+
+@lru_cache(maxsize=8)
+def _opened(make, part:str):
     try:
         import rag_quality_reader
     except ImportError:
         return None
+    folder = Path(rag_quality_reader.folder())/part
     try:
-        return Reader(rag_quality_reader.folder())
+        return make(folder) if folder.is_dir() else None
     except MissingExtra:
         return None
 
 def packaged_reader() -> Reader|None:
-    """The reader of the package `rag-quality-reader`, loaded once; None where it is not installed, or is switched off by
-    RAG_QUALITY_READER=0."""
-    return None if os.environ.get("RAG_QUALITY_READER", "").strip() == "0" else _packaged()
+    "The packaged `Reader`; None as of `packaged_model`."
+    return packaged_model(Reader)
+

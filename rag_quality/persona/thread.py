@@ -9,11 +9,10 @@ __all__ = ['KINDS', 'pieces', 'ThreadReading', 'ThreadReader', 'packaged_thread'
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
-from ..claims.reader import marked_words, model_outputs, open_model
-from ..core import ConfigError, MissingExtra
+from ..claims.reader import marked_words, model_outputs, open_model, packaged_model
+from ..core import ConfigError
 
 # %% ../../nbs/persona/26_thread.ipynb #81c80e84
 KINDS = ("forgotten", "topic", "role", "contradiction", "repetition", "asked_again", "reference", "scope")
@@ -92,21 +91,7 @@ class ThreadReader:
             marked = [offsets[k] for k, of in enumerate(kind) if of == 1 and told[row, k] > _TOLD]
             self._known[turn] = ThreadReading(1 - none, max(found, key=found.get), marked_words(turn[2], marked))
 
-@lru_cache(maxsize=1)
-def _packaged() -> ThreadReader|None:
-    try:
-        import rag_quality_reader
-    except ImportError:
-        return None
-    folder = Path(rag_quality_reader.folder())/"thread"
-    if not folder.is_dir():      # an older package, without it
-        return None
-    try:
-        return ThreadReader(folder)
-    except MissingExtra:
-        return None
-
 def packaged_thread() -> ThreadReader|None:
-    """The reader of dialogues of the package `rag-quality-reader`, loaded once; None where it is not installed, or is switched
-    off by RAG_QUALITY_READER=0."""
-    return None if os.environ.get("RAG_QUALITY_READER", "").strip() == "0" else _packaged()
+    "The packaged reader of dialogues; None as of `packaged_model`."
+    return packaged_model(ThreadReader, "thread")
+
