@@ -58,7 +58,7 @@ def bank_rows(rng):
             out.append(row(said(n), lay["text"], 1, 1., "bank"))
             other = [int(d) for d, _ in index.search(lay["text"], 6) if int(d) != i][:4]
             for k in rng.sample(near, min(1, len(near))) + rng.sample(other, min(1, len(other))) + [rng.randrange(len(needs))]*(rng.random() < .5):
-                out += [row(said(needs[k]), lay["text"], 0, .8, "bank")]*(k != i)
+                out += [row(said(needs[k]), lay["text"], 0, .8, "bank")] if k != i else []
     return out, needs
 
 
@@ -74,7 +74,7 @@ def article_rows(rng, needs, articles):
         order = sorted(range(len(hits)), key=lambda i: -scores[i])
         far, some = [hits[i] for i in order if scores[i] < .15][:6], []
         for lay in [x["text"] for x in n["lay"]] + [n["formal"]]:
-            for p, y in [(hits[i], scores[i]) for i in order[:3]] + [(rng.choice(far), .02)]*bool(far):
+            for p, y in [(hits[i], scores[i]) for i in order[:3]] + ([(rng.choice(far), .02)] if far else []):
                 some.append(row(rng.choice(windows(p.title, p.text)), lay, y, .3 if .15 < y < .6 else .7, "articles"))
         out += some if scores[order[0]] >= .4 else rng.sample(some, min(2, len(some)))
     return out
