@@ -47,6 +47,7 @@ def own(small):
     yield ["store.py", *(["--slice"] if small else [])]
     yield ["claims_bank.py"]
     for name in ("asked.py", "asks.py"): yield [name, *(["--slice"] if small else [])]
+    yield ["typing_slips.py", *(["--slice"] if small else [])]
     yield ["house.py"]
     yield ["quantities.py"]
     yield ["import_fuzz.py", *(["--slice"] if small else [])]

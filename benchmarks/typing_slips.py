@@ -3,7 +3,7 @@
 usage: python benchmarks/typing_slips.py [DATA] [--slice]       DATA: a folder with regs/, law/ (their dev queries too)
 
 In each query one word of three syllables or two (a content noun of the query, by chance, seed 0) gets one letter (자모) of one syllable changed, or is
-struck on the Latin keyboard. nDCG@10 of the default pipeline: as typed rightly, with the slip and no mending, with it. And: how many of
+struck on the Latin keyboard, or spelled otherwise with the same sound (ㅐ for ㅔ, ㅅ for ㅆ, every syllable that can be). nDCG@10 of the default pipeline: as typed rightly, with the slip and no mending, with it. And: how many of
 the queries without a slip are changed at all (each such change is a mistake), with time a query.
 """
 import argparse
@@ -18,7 +18,7 @@ import numpy as np
 import kept
 from rag_quality.data import bundled, load_collection
 from rag_quality.experiment import pipeline
-from rag_quality.knowledge.typing import _FIRSTS, _KEYS, _LASTS, _MIDDLES, _PAIRS, TypedWords, one_letter_off
+from rag_quality.knowledge.typing import _FIRSTS, _KEYS, _LASTS, _MIDDLES, _PAIRS, TypedWords, one_letter_off, sound
 from rag_quality.korean.formality import query_tokens
 from rag_quality.metrics import compare, evaluate
 
@@ -36,13 +36,27 @@ def struck(word):
     return out
 
 
-def slipped(query, rng, latin):
-    "The query with a slip in one of its nouns; None where it has none of two syllables."
+def misspelled(word, rng):
+    "The word as it sounds, spelled otherwise in every syllable that can be."
+    out = ""
+    for c in word:
+        k = ord(c) - 0xAC00
+        other = [x for m in range(21) for last in range(28) if (x := chr(0xAC00 + (k//588*21 + m)*28 + last)) != c and sound(x) == sound(c)]
+        out += rng.choice(other) if other else c
+    return out
+
+
+SLIPS = {"one letter": lambda word, rng: rng.choice(one_letter_off(word)), "Latin keys": lambda word, rng: struck(word), "by its sound": misspelled}
+
+
+def slipped(query, rng, how):
+    "The query with a slip in one of its nouns; None where it has none of two syllables, or none that the slip changes."
     nouns = [t for t in query_tokens(query) if t.tag in ("NNG", "NNP") and len(t.form) > 1 and t.form in query and all("가" <= c <= "힣" for c in t.form)]
     if not nouns:
         return None
     word = rng.choice(nouns).form
-    return query.replace(word, struck(word) if latin else rng.choice(one_letter_off(word)), 1)
+    other = how(word, rng)
+    return query.replace(word, other, 1) if other != word else None
 
 
 def measure(name, collection, queries):
@@ -55,9 +69,9 @@ def measure(name, collection, queries):
     print(f"{name}: {len(wrong)} of {len(queries)} queries without a slip are changed; {1000*(time.perf_counter() - start)/len(queries):.2f} ms a query")
     right = evaluate(qrels, bare.run(queries, 10), ["nDCG@10"])
     out = {"n": len(queries), "changed without a slip": len(wrong)}
-    for what, latin in (("one letter", False), ("Latin keys", True)):
+    for what, how in SLIPS.items():
         rng = random.Random(0)
-        made = [replace(q, text=t) for q in queries if (t := slipped(q.text, rng, latin))]
+        made = [replace(q, text=t) for q in queries if (t := slipped(q.text, rng, how))]
         some = {q.query_id: qrels[q.query_id] for q in made}
         lost, found = (evaluate(some, s.run(made, 10), ["nDCG@10"]) for s in (bare, system))
         whole = right.subset([q.query_id for q in made])
