@@ -47,7 +47,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, socket_guard():
         os.environ["RAG_QUALITY_CACHE"] = str(Path(folder)/"cache"); rows = list(items(n))
         with fake_llm(reply=verdict, delay_s=.2) as server:
-            judge_many([{**r, "query": "준비"} for r in list(items(3))], judge_at(server, 16), out=Path(folder)/"warm.jsonl"); LLMJudge()(rows[0])   # imports, Kiwi, lexica
+            judge_many([{**r, "query": "준비"} for r in list(items(3))], judge_at(server, 16), out=Path(folder)/"warm.jsonl"); LLMJudge().judge(**{k: v for k, v in rows[0].items() if k != "_id"})   # imports, Kiwi, lexica
             before, t = server.calls, time.perf_counter()
             run = judge_many(rows, judge_at(server, 16), out=Path(folder)/"j.jsonl", concurrency=16)
             took = time.perf_counter() - t

@@ -1,7 +1,8 @@
 """Build data/config/synonyms.json from data/domains/campus: how likely a lay word or phrase stands for a term of regulations.
 
 usage: python benchmarks/synonyms_build.py            write it (about a minute)
-       python benchmarks/synonyms_build.py --check    is the file of today's bank and of this script? (exit status 1: no)
+       python benchmarks/synonyms_build.py --check    is the file of today's bank? (exit status 1: no) And of this script, with today's morphemes?
+                                                      Built anew after those changed it differs a little, and every figure that rests on it is to be measured again
 
 Words: IBM Model 1 (Brown et al. 1993) with a NULL word over pairs (lay wording, terms of its need), where the alignments that the writers of the bank gave limit
 the candidates of a term to the words of their phrase. A term is aligned both whole (근로장학금) and by morphemes (근로, 장학금).
@@ -134,8 +135,10 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0]); ap.add_argument("--check", action="store_true"); args = ap.parse_args()
     if args.check:
         made = json.loads(OUT.read_text(encoding="utf8"))["provenance"] if OUT.is_file() else {}
-        changed = [p.name for p in sorted(BANK.glob("*.jsonl")) if made.get("from", {}).get(p.name) != digest([p])] + [name for name in made.get("from", {}) if not (BANK/name).is_file()] + ([Path(__file__).name] if made.get("script") != digest([Path(__file__)]) else [])
-        print("synonyms.json은 오늘의 은행에서 지은 것입니다" if not changed else "synonyms.json을 다시 지어야 합니다. 바뀐 것: " + ", ".join(changed) + ". python benchmarks/synonyms_build.py"); return bool(changed)
+        changed = [p.name for p in sorted(BANK.glob("*.jsonl")) if made.get("from", {}).get(p.name) != digest([p])] + [name for name in made.get("from", {}) if not (BANK/name).is_file()]
+        print("synonyms.json을 다시 지어야 합니다. 바뀐 것: " + ", ".join(changed) + ". python benchmarks/synonyms_build.py" if changed else "synonyms.json은 오늘의 은행에서 지은 것입니다" +
+              ("" if made.get("script") == digest([Path(__file__)]) else f" (짓는 스크립트는 그 뒤 바뀜: {made.get('date')}에 지은 것)"))
+        return bool(changed)
     start = time.perf_counter(); head, rows = build(); old = json.loads(OUT.read_text(encoding="utf8")) if OUT.is_file() else {}
     if old.get("entries") == rows and (then := old.get("provenance", {})) | {"date": ""} == head["provenance"] | {"date": ""}: head["provenance"]["date"] = then["date"]      # nothing new: the same file
     atomic_write(OUT, text(head, rows))

@@ -141,9 +141,9 @@ class _Steps:
             **self.options) if named else None
         if told is not None:
             return told
-        found = wall("search", self.search, text, max(self.k, 8), otherwise=[])
+        found = wall("search", self.search, text, max(self.k, 10), otherwise=[])
         wall.failures += getattr(found, "failures", ())
-        hits = [p for p, _ in hits_of(found)]
+        hits = [p for p, _ in self._ordered(wall, text, hits_of(found))]
         said = getattr(found, "text", None) or text               # as the pipeline rewrote it
         context = hits[:self.k]
         if (told := wall("defined", answer_defined, text, self.passages, hits)) is not None:
@@ -165,6 +165,11 @@ class _Steps:
         return self._answered(
             wall, text, said, hits, context[:FEW] if way == "uncertain" else context, relevance,
             NOTICE_KO if way == "uncertain" else "").with_(**meta)
+
+    def _ordered(self, wall:Wall, text:str, hits:list) -> list:
+        "The hits in the order in which they are to be read, where the scorer has one."
+        order = getattr(self.scorer, "order", None)
+        return hits if order is None else wall("reading", order, text, hits, otherwise=hits)
 
     def _answered(self, wall:Wall, text:str, said:str, hits, context, relevance, notice:str) -> Answer:
         asked = wall(

@@ -358,6 +358,10 @@ def _shorten(query:str, part:Part) -> Part:
 _WORDS, _READ, _NEXT, _SEEN, _REST = .66, .2, .31, .27, .06
 _FAINT = .02       # a sentence that the reader marks less is not seen
 
+def _among(said:str, bad:Sequence[str]) -> bool:
+    "Does what is said begin with, or hold, one of the claims?"
+    return said.split(" [")[0][:60] in "\n".join(bad) or any(len(b) > 9 and b in said for b in bad)
+
 class ExtractiveAnswerer:
     "Answers with sentences of the articles, cited; no language model."
     method = "extractive"
@@ -404,13 +408,14 @@ class ExtractiveAnswerer:
         return [replace(s, score=both(s, mark)) if s.score else s for s, mark in zip(scored, marks)]
     def answer(self, query:str, context:Sequence, *, strict=None) -> Answer:
         """The answer to `query` from `context`; one that says so where nothing in it answers. `strict`: a
-        validation whose ungrounded claims are left out. Raises `ConfigError`."""
+        validation whose ungrounded claims are left out, or the claims. Raises `ConfigError`."""
         if not isinstance(query, str):
             raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
         chosen = self.parts(nfc(query), context)
-        bad = "\n".join(getattr(strict, "ungrounded_claims", None) or ())
+        bad = getattr(strict, "ungrounded_claims", strict)
+        bad = [b for b in bad if b] if isinstance(bad, (list, tuple)) else []
         if bad:
-            chosen = [s for s in chosen if _compose([s.part]).split(" [")[0][:60] not in bad]
+            chosen = [s for s in chosen if not _among(_compose([s.part]), bad)]
         texts = tuple(c.full_text if isinstance(c, Passage) else c for c in context)
         if (
             not chosen

@@ -114,6 +114,11 @@ def _told_law(x:Citation, S:ReadContext) -> bool:
         return False
     return bool(re.search(re.escape(flat_name(x.key)) + r"(?!\d|의\d)", flat_name(S.flat)))
 
+def _quoted(c:Cited, x:Citation, S:ReadContext) -> bool:
+    "Does a citation in brackets stand in a passage just so, after the same words ('관내주민 등(제5조제1항)')?"
+    before = re.sub(r"\s", "", c.claim.text[:max(c.claim.text.find(x.text), 0)])[-4:]
+    return len(re.findall(r"[가-힣]", before)) > 1 and before + re.sub(r"\s", "", x.text) in S.flat
+
 def cite_signs(
     c: Cited,
     S: ReadContext,   # the passages, read
@@ -121,7 +126,7 @@ def cite_signs(
     "Features about the citations of the claim `c`, 0 or 1 each, and the passages that they are."
     found, absent, known = set(), False, False
     for x, source in c.cites:
-        where = _places(x, S)
+        where = None if source and _quoted(c, x, S) else _places(x, S)
         if (
             where == []
             and (not source or _told_law(x, S))

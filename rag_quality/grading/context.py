@@ -234,6 +234,11 @@ def _whole(scorer:RelevanceScorer, query:str, passages) -> bool:
 # Both biases let no more contexts without the answer pass there than pass without the reader
 _WRITTEN, _SPOKEN, _FIVE = (1.05, .4, .31), (.83, .93, -.2, -.55, 1.79), 5
 
+# the first ten hits by the score of the search, as a share of the first one's, and so much times P(the article answers);
+# less in a larger book (log10 of its articles): chosen on development halves (benchmarks/asked set 1, data/asks test, the
+# bundled collection, statutes; 2026-11) for the right article first and among the first three
+_READ, _LESS, _TEN = 1.2, .31, 10
+
 class KnowingScorer:
     """P(a context answers a query): `RelevanceScorer` for a written query, `PassageGrader` with what the knowledge
     reads in a colloquial one; and what the model says that reads the question with each article."""
@@ -272,13 +277,34 @@ class KnowingScorer:
         return replace(said, score=round(float(score), 4), reason=(
             f"{said.reason}; 읽는 모델이 {_name(passages[best], best)}에 매긴 로그 오즈 {odds[best]:+.1f}"))
 
+    def order(
+        self,
+        query:str,                                     # as it was asked
+        hits:Sequence[tuple["str|Passage", float]],    # what a search found, with its scores, the best first
+    ) -> list[tuple["str|Passage", float]]:
+        """The hits, the first ten of them in the order that search and reader give together; the scores stay in their
+        places. As they are without a reader."""
+        text, top = nfc(query[:2000]), list(hits[:_TEN])
+        if self.reader is None or len(top) < 2 or top[0][1] <= 0 or not re.search(r"\w", text):
+            return list(hits)
+        share = max(0., _READ - _LESS*self._size())
+        odds = np.array([r.odds for r in self.reader.read([(text, p) for p, _ in top])])
+        scores = [s for _, s in hits]
+        both = np.array(scores[:len(top)])/scores[0] + share/(1 + np.exp(-odds))
+        best = [top[i][0] for i in np.argsort(-both, kind="stable")]
+        return list(zip([*best, *(p for p, _ in hits[len(top):])], scores))
+
+    def _size(self) -> float:
+        "log10 of the articles of the book, 1 to 4."
+        return float(np.log10(min(max(100 if self.collection is None else self.collection.n, 10), 10_000)))
+
     def _blend(self, text:str, words:float, read:float) -> float:
         "The log-odds that the context answers."
         if detect_formality(text[:1000]).register != "colloquial":
             a, b, bias = _WRITTEN
             return a*words + b*read + bias
         a, b, c, d, bias = _SPOKEN
-        size = np.log10(min(max(100 if self.collection is None else self.collection.n, 10), 10_000))
+        size = self._size()
         return a*words + (b + c*size)*read + d*size + bias
 
     def _by_words(self, query, text, passages, also) -> ContextRelevance:
