@@ -80,7 +80,7 @@ def main(argv=None):
     ap.add_argument("--price", nargs=2, type=float, metavar=("IN", "OUT"))
     ap.add_argument("--slice", action="store_true")
     args = ap.parse_args(argv)
-    if args.slice and not args.out: return small()
+    if args.slice and not args.out: return small(args)
     if not args.out or not args.model: ap.error("OUT and --model are needed")
     from rag_quality.benchmark.data import load_chatbot_answers
     from rag_quality.data import bundled, load_collection
@@ -153,10 +153,10 @@ def plausible(request, known=()):
     if good and "document" in wanted: wanted["document"] = f"{good}에 관한 사항은 다음과 같다."
     return json.dumps(wanted, ensure_ascii=False)
 
-def small():
+def small(args):
     "The whole way on a small collection; 1 where a row has a figure too early, or none in the end."
     from rag_quality.data import mini, save_collection
-    roles, ok = [r for r in ROLES if r != "answer"], True      # hanbit's own answers take minutes
+    roles, ok = args.roles if args.roles != ROLES else ["expand", "verify", "learn"], True      # the others take minutes
     twins = {q.metadata.get("pair"): q.text for q in mini().queries if q.metadata.get("register") == "formal"}
     known = [(q.text, twins[q.metadata["pair"]]) for q in mini().queries if q.metadata.get("register") == "colloquial" and q.metadata.get("pair") in twins]
     with tempfile.TemporaryDirectory() as d:
