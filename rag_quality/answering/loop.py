@@ -20,7 +20,7 @@ from .extractive import ExtractiveAnswerer
 from .fallback import FALLBACK_MESSAGE_KO
 from .parts import source_of
 from ..claims.citing import find_citations
-from ..claims.kinds import refuses
+from ..claims.kinds import refuses, why_no_answer
 from ..claims.splitting import find_instructions, split_sentences
 from ..core import ConfigError, Passage, RagQualityError, content_hash, load_config, log, nfc
 from ..core.wall import failure_of
@@ -396,12 +396,14 @@ class LLMAnswerer:
         if getattr(reply, "finish", "stop") == "length":
             raise LLMCutReply(f"{self.llm.model}: {LLMCutReply.why}", model=self.llm.model, reply=reply.text[:400])
         text = _read_answer(reply.text)
-        texts = tuple(c.full_text if isinstance(c, Passage) else c for c in context)
+        given = tuple(c.full_text if isinstance(c, Passage) else c for c in context)
+        if why := why_no_answer(text, query, entry["system"] + entry["user"], given):
+            raise LLMBadReply(f"{self.llm.model}: 답이 아닙니다. {why}", model=self.llm.model, reply=reply.text[:200])
         return Answer(
             text,
             0.0,
             tuple(dict.fromkeys(c.key for c in find_citations(text))),
-            texts,
+            given,
             {
                 "method": getattr(reply, "method", self.method),
                 "abstained": refuses(text),

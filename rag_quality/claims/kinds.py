@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['NO_ANSWER', 'KINDS', 'OUTCOMES', 'AnswerKind', 'outcome_of', 'counted_outcomes', 'Order', 'without_orders',
-           'refusal_signs', 'answer_kind', 'refuses']
+           'refusal_signs', 'answer_kind', 'refuses', 'why_no_answer']
 
 # %% ../../nbs/claims/11_kinds.ipynb #e3311dfa
 import json, re
@@ -16,13 +16,14 @@ from functools import lru_cache
 from .splitting import find_instructions, split_claims, split_sentences
 from ..core import ConfigError, load_config, nfc
 from ..korean.formality import tokens
+from ..llm.proof import bare, copied, looping, only_calls
 from ..llm.schema import thoughts
 
 # %% ../../nbs/claims/11_kinds.ipynb #1e7598b9
 # what is no answer, by what it is
 NO_ANSWER = {
     "error": "오류 글", "template": "채우지 않은 틀", "foreign": "한국어가 아닌 글", "thought": "생각만 있는 글",
-    "order": "채점자에게 하는 말뿐인 글", "empty": "빈 글"}
+    "order": "채점자에게 하는 말뿐인 글", "empty": "빈 글", "noise": "되풀이하거나 도구만 부르는 글"}
 KINDS = {"answer": "답", "refusal": "거절", **NO_ANSWER}
 OUTCOMES = {"passed": "합격", "failed": "불합격", "refused": "거절", "no_answer": "답이 아님", "unscored": "점수 없음"}
 
@@ -258,6 +259,7 @@ _WHY = {
     "foreign": "한국어 글만 판정합니다. 다른 말로 쓴 답이라 점수가 없습니다.",
     "thought": "모델의 생각만 있고 답이 없습니다. 점수가 없습니다.",
     "order": "채점자나 모델에게 하는 말뿐이고 답이 없습니다. 점수가 없습니다.",
+    "noise": "같은 말을 되풀이하거나 도구를 부르기만 한 글입니다. 점수가 없습니다.",
     "empty": "답이 비었습니다(빈 글, nan, None). 점수가 없습니다."}
 
 @lru_cache(maxsize=4096)
@@ -266,6 +268,7 @@ def _kind(text:str) -> AnswerKind:
     kind = (
         ("thought" if thoughts(text) and not _NULL.fullmatch(text) else "template" if _ECHO.match(text) else "empty")
         if _NULL.fullmatch(shown)
+        else "noise" if only_calls(shown) or looping(shown)
         else "error" if _is_error(shown)
         else "template" if _is_template(shown)
         else "order" if _NULL.fullmatch(without_orders(shown, False)[0])
@@ -283,3 +286,21 @@ def answer_kind(text:str) -> AnswerKind:
 def refuses(text:str) -> bool:
     "Is the answer `text` a refusal: it says that it does not know or does not answer, and nothing that answers?"
     return answer_kind(text).kind == "refusal"
+
+def why_no_answer(
+    text:str,               # what a model said
+    query:str,              # to what
+    asked:str="",           # the words of the prompt
+    given:Iterable[str]=(), # the passages, whose words it may say
+) -> str:
+    "Why the words of a model may not stand as an answer, in Korean; '' where they may: an answer, or a refusal."
+    found = answer_kind(text)
+    if found.kind in NO_ANSWER and (found.kind != "foreign" or re.search(r"[가-힣]", query)):
+        return found.reason
+    if found.kind == "refusal":
+        return ""                          # in the words that the prompt gave for it
+    own, said = bare(query), bare(found.text)
+    if len(own) >= 4 and (said in own or len(said.replace(own, "")) < 4):
+        return "물음을 되풀이한 글입니다."
+    first = re.split(r"(?<=[.!?])\s+|\n", found.text.strip())[:6]
+    return "물음의 말을 옮긴 글입니다." if any(copied(s, asked, [query, *given]) for s in first) else ""

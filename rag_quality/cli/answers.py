@@ -169,7 +169,7 @@ def _laws_option(parser) -> None:
 
 def _ask_command(args) -> int:
     "`rag-quality ask`; 1 where lines of the file could not be read, or a step raised for some of its questions."
-    from rag_quality.cli.measure import _check_writable
+    from rag_quality.cli.measure import _check_writable, _forecast, _tell_batch
     from rag_quality.core import ConfigError, progress
     if bool(args.query) == bool(args.queries):
         raise ConfigError("질문 하나, 또는 --queries 파일과 --out 파일을 주세요. 예: rag-quality ask \"휴학은 어떻게 해?\"")
@@ -179,13 +179,16 @@ def _ask_command(args) -> int:
         raise ConfigError("--queries에는 답을 적을 --out 파일이 있어야 합니다.")
     beyond = _beyond_of(args)
     if not args.queries:
-        found = _answer_dict(_assistant_of(args), args.query, beyond=beyond)
+        found = _answer_dict(assistant := _assistant_of(args), args.query, beyond=beyond)
+        _tell_batch(getattr(assistant.answerer, "llm", None))
         print(json.dumps(found, ensure_ascii=False, indent=1) if args.json else _answer_text(found))
         return 0
     _check_writable(args.out, False, args.queries)
     questions, bad = _read_questions(args.queries)
     assistant, part = _assistant_of(args), Path(f"{args.out}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
+    llm = getattr(assistant.answerer, "llm", None)
+    _forecast(llm, 3*len(questions), ["가" * 2000], 200)      # two to widen, one to answer
     abstained = n_failed = 0
     with open(part, "w", encoding="utf8") as f:          # what is answered stays, whatever comes after
         for query_id, text in progress(questions, "ask"):
@@ -195,6 +198,7 @@ def _ask_command(args) -> int:
             f.write(json.dumps(row, ensure_ascii=False) + "\n")
             f.flush()
     os.replace(part, args.out)
+    _tell_batch(llm)
     for b in bad:
         print(f"rag-quality: 읽지 못한 줄: {b}", file=sys.stderr)
     print(

@@ -95,6 +95,8 @@ def _judge_command(args) -> int:
     from rag_quality.semantic_eval import SemanticEvaluator
     if args.show_map:
         return _show_map(args)
+    if args.verdicts or args.audit is not None:
+        return _rubric_command(args)
     if args.dry_run:
         return _cost(args)
     _check_outs(args, args.json)
@@ -205,6 +207,10 @@ def _add_judge(commands) -> None:
     _map_options(j)
     _llm_options(j)
     j.add_argument("--metrics", metavar="척도", help="쉼표로 이은 이름 (기본: 할 수 있는 것 모두)")
+    j.add_argument("--verdicts", metavar="파일", help="ragas의 지표 대신 기준표로 판정해 한 건씩 이 파일에: 이어지고, agree가 읽음")
+    j.add_argument(
+        "--audit", type=int, nargs="?", const=20, metavar="수",
+        help="심판을 시험함: 되물으면 같은지, 조문의 차례, 빈말, 제 글에 점수가 움직이는지 (기본: 답 20개)")
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
     j.add_argument("--time-limit", type=float, metavar="초", help="전체 시간 한도 (기본: 없음. 걸릴 시간을 먼저 알림)")
     j.add_argument("--json", metavar="파일", help="모든 수치와 줄마다의 결과를 JSON으로")
@@ -236,6 +242,71 @@ def _add_judge(commands) -> None:
     d.add_argument("--timeout", type=float, default=3, metavar="초")
     d.add_argument("--json", action="store_true")
     d.set_defaults(run=_doctor_command)
+
+# %% ../../nbs/cli/01_judge.ipynb #fad39b6a
+def _rubric_command(args) -> int:
+    "`judge --verdicts` and `judge --audit`: the rubric's verdicts, or the probes of the judge; 1 where a model gave none."
+    from dataclasses import replace
+    from rag_quality.core import ConfigError, content_hash
+    from rag_quality.encoders import load_encoder
+    from rag_quality.judge import LLMJudge
+    from rag_quality.judge.scorecard import read_rows
+    from rag_quality.semantic_eval import SemanticEvaluator
+    if args.verdicts and args.audit is not None:
+        raise ConfigError("--verdicts와 --audit은 따로 부릅니다. 먼저 --audit으로 심판을 시험하고, 같은 --llm으로 --verdicts를 부르세요.")
+    unused = {"--metrics": args.metrics, "--out": args.out, "--events": args.events, "--json": args.verdicts and args.json}
+    if given := [k for k, v in unused.items() if v]:
+        raise ConfigError(f"{given[0]}은(는) {'--verdicts' if args.verdicts else '--audit'}와 함께 쓰지 않습니다.")
+    for target in (args.verdicts, args.json):
+        _check_writable(target, False, args.answers)
+    rows, llm = read_rows(args.answers, args.map), _llm_of(args)
+    judge = LLMJudge(llm, evaluator=SemanticEvaluator(load_encoder(args.encoder)))
+    # what has no id is named as `label` names it
+    items = [replace(i, item_id=i.item_id or content_hash(i.query, i.answer, i.contexts)) for i in (r.item for r in rows)]
+    if args.dry_run:
+        print(judge.estimate(items[:args.audit]) or "모델이 없어 드는 것이 없습니다.")
+        return 0
+    code = (_verdicts if args.verdicts else _audit)(args, judge, items)
+    _tell_batch(llm)
+    return int(bool(rows.bad)) if hasattr(llm, "unmatched") else code or int(bool(rows.bad))
+
+def _judging_forecast(judge, items, each:int) -> None:
+    "`_forecast` of `each` questions of a judge about every item."
+    if judge.llm is None or hasattr(judge.llm, "unmatched") or not (cost := judge.estimate(items)).calls:
+        return
+    _forecast(judge.llm, each * len(items), ["가" * (cost.tokens_in // cost.calls)], 300)
+
+def _heed_audit(judge, force:bool) -> None:
+    "Tell what an audit of this judge has found; one that says something else when it is asked again judges nothing."
+    from rag_quality.judge.audit import PROBES, known_audit
+    found = known_audit(judge)
+    if found:
+        print("rag-quality: 감사: " + "; ".join(f"{PROBES[p.name]}: {p.told}" for p in found), file=sys.stderr)
+    if (bad := next((p.told for p in found if p.unstable), "")) and not force:
+        judge.llm.refused["judge"] = f"채점: {bad}"
+
+def _verdicts(args, judge, items) -> int:
+    "Judge every item by the rubric into the file."
+    from rag_quality.judge.batch import judge_many
+    if judge.llm is not None:
+        _heed_audit(judge, args.force)
+    _judging_forecast(judge, items, 1)
+    found = judge_many(items, judge, out=args.verdicts, concurrency=getattr(judge.llm, "max_concurrency", 4), time_limit_s=args.time_limit)
+    print(found._repr_markdown_())
+    print(f"판정을 적은 곳: {args.verdicts}")
+    return 1 if judge.llm is not None and not any(v.overall is not None for v in found.judgments) else 0
+
+def _audit(args, judge, items) -> int:
+    "Probe the judge and print what came out."
+    from dataclasses import asdict
+    from rag_quality.core import atomic_write
+    from rag_quality.judge.audit import audit, audit_text
+    _judging_forecast(judge, items[:args.audit], 6)
+    found = audit(items, judge, n=args.audit)
+    print(f"심판 {judge.method}의 감사 (내용은 그대로 두고 꼴만 바꾼 답의 점수)\n{audit_text(found)}")
+    if args.json:
+        atomic_write(args.json, json.dumps({"kind": "audit", "method": judge.method, "probes": [asdict(p) | {"told": p.told} for p in found]}, ensure_ascii=False, indent=1) + "\n")
+    return 0 if any(p.n for p in found) else 1
 
 # %% ../../nbs/cli/01_judge.ipynb #e71b556f
 def _benchmark_command(args) -> int:

@@ -56,7 +56,8 @@ def _learn_command(args) -> int:
         save_pack(pack, args.out)
         print(f"되찾기: 다른 조문을 더 잘 찾아 버린 물음 {lost}개, 남은 물음 {sum(len(e.questions) for e in pack.entries):,}개.")
     _tell_batch(llm)
-    print(f"남긴 곳: {args.out}" if found.pack.entries else "아직 배운 것이 없습니다. 물음을 배치로 돌린 뒤 --batch-in으로 읽으세요.")
+    none = "물음을 배치로 돌린 뒤 --batch-in으로 읽으세요." if found.pending else "모델에게서 쓸 답을 얻지 못했습니다."
+    print(f"남긴 곳: {args.out}" if found.pack.entries else f"아직 배운 것이 없습니다. {none}")
     return 1 if found.asked and not found.pending and not found.read else 0
 
 def _finding(collection, pack):

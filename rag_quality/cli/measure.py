@@ -75,7 +75,8 @@ def _tell_batch(llm) -> None:
         print(f"rag-quality: 배치의 답 {len(left)}개는 이번에 묻지 않은 것입니다. 다른 판의 프롬프트나 다른 배치가 아닌지 보세요.", file=sys.stderr)
     if llm.out:
         print(
-            f"rag-quality: 물음 {len(llm.asked)}개 가운데 답이 없는 것을 {llm.out}에 적었습니다. 배치로 돌린 뒤 --batch-in으로 읽으세요.",
+            f"rag-quality: 물음 {len(llm.asked)}개 가운데 답이 없는 {llm.waiting}개를 {llm.out}에 적었습니다. 배치로 돌린 뒤 --batch-in으로 읽으세요."
+            if llm.waiting else f"rag-quality: 물음 {len(llm.asked)}개의 답이 모두 있습니다.",
             file=sys.stderr)
 
 def _heed_audition(llm, force:bool) -> None:

@@ -174,10 +174,13 @@ def _improve_command(args) -> None:
 def _diagnose_command(args) -> None:
     "`rag-quality diagnose`"
     from rag_quality.persona import shapley_of
-    from rag_quality.cli.measure import _collection_of, _llm_of, _tell_batch
+    from types import SimpleNamespace
+    from rag_quality.cli.measure import _collection_of, _expansion_forecast, _llm_of, _tell_batch
+    from rag_quality.persona.report import read_session
     from rag_quality.persona.store import find_session
     folder = find_session(args.session, args.root)
     llm = _llm_of(args)
+    _expansion_forecast(llm, [SimpleNamespace(text=q["text"]) for q in read_session(folder).queries.values()])
     if llm is None:
         _without_model(folder, "컴포넌트의 기여")
     print(shapley_of(folder, _collection_of(args), seed=args.seed, llm=llm))

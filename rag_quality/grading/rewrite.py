@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..claims.sentences import claim_kind
 from ..core import ConfigError, Passage, content_hash, load_config, nfc
 from ..llm.errors import LLMBadReply
+from ..llm.proof import blank, excused, looping
 from ..claims.splitting import find_instructions, split_sentences
 
 # %% ../../nbs/grading/01_rewrite.ipynb #aa06bea0
@@ -100,6 +101,8 @@ def _read_grade(said:Mapping) -> tuple[bool, str]:
         r"\s+", " ", nfc(str(said.get("reasoning") or ""))).strip()[:300]
     if label not in ("yes", "no"):
         raise LLMBadReply(f"binaryScore={label!r:.20}: 'yes'나 'no'여야 합니다.")
+    if "reasoning" in said and (blank(why) or excused(why) or looping(why)):
+        raise LLMBadReply(f"까닭이 없는 판정이라 쓰지 않습니다: {why[:30]!r}")
     return label == "yes", why if re.search(r"[가-힣]", why) else f"(까닭을 한국어로 말하지 않음) {why}".strip()
 
 def _why_no_rewrite(text:str, query:str, tried:Sequence[str]=(), prompt:str="") -> str:

@@ -170,18 +170,18 @@ def _ratings(labels:Iterable[Label], field:str) -> dict[str, dict[str, float|str
 
 # %% ../../nbs/judge/03_labels.ipynb #92804ad5
 def read_verdicts(path:str|Path, fields:Iterable[str], *, strict:bool=False) -> dict[str, dict[str, dict]]:
-    """method -> field (those of `fields`) -> item -> verdict, of the file `path` ({id, method, correctness, ...} or what
-    `judge_many` wrote); later lines win. Raises `DataError` where there is none or (`strict`) a line can't be read."""
+    """method -> field (of `fields`) -> item -> verdict, of the file `path` ({id, method, correctness, ...}, what `judge_many`
+    or `judge --json` wrote); later lines win. Raises `DataError` where there is none or (`strict`) a line can't be read."""
     problems, out, fields = Problems(), {}, tuple(fields)
-    def take(item_id, row):
+    def take(ids, row):
         scores = {**row, **(row.get("scores") or {})}
         for f in fields:
-            v = scores.get(f)
-            v = v.get("score", v.get("value")) if isinstance(v, Mapping) else v
+            v, method = scores.get(f), row.get("method")
+            v, method = (v.get("score", v.get("value")), v.get("method", method)) if isinstance(v, Mapping) else (v, method)
             if f in scores:
-                out.setdefault(str(row.get("method", "방법 모름")), {}).setdefault(f, {})[item_id] = v
-        if isinstance(row.get("fallback"), Mapping):
-            take(item_id, row["fallback"])
+                out.setdefault(str(method or "방법 모름"), {}).setdefault(f, {}).update(dict.fromkeys(ids, v))
+        for beside in (b for k in ("fallback", "rules") if isinstance(b := row.get(k), Mapping)):
+            take(ids, beside)
     for n, row in _json_rows(Path(path), problems):
         inner = {**row, **row["judgment"]} if isinstance(row.get("judgment"), Mapping) else row
         try:
@@ -189,7 +189,7 @@ def read_verdicts(path:str|Path, fields:Iterable[str], *, strict:bool=False) -> 
         except DataError:
             problems.add(Path(path).name, n, "'id'가 없어 어느 항목인지 모릅니다")
             continue
-        take(item_id, inner)
+        take({item_id, str(row.get("digest") or item_id)}, inner)     # what has no id is labelled under its digest
     problems.settle(strict)
     if not out:
         raise DataError(
@@ -232,7 +232,7 @@ def agreement_of(
     given = [l for l in given if l.rater == who]
     fields = fields or list(dict.fromkeys(l.field for l in given))
     verdicts = read_verdicts(judgments, fields)
-    verdicts = verdicts[_one(verdicts, method, "판정 방법", "method=")]
+    verdicts = verdicts[_one(verdicts, method, "판정 방법", "method=(명령에서는 --method)")]
     out = {}
     for f in fields:
         human = _ratings(given, f).get(who, {})

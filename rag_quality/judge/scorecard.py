@@ -238,6 +238,7 @@ class RowResult:
     answer: str = field(default="", repr=False)
     n_contexts: int|None = field(default=None, repr=False)          # passages that the answer was given
     beside: str = ""                     # why it is not what was asked, by its reference: no answer passes so
+    digest: str = field(default="", repr=False)                     # of question, answer and passages: as `label` names what has no id
     @property
     def outcome(self) -> str:
         "One of `claims.kinds.OUTCOMES`."
@@ -415,9 +416,8 @@ def _report_of(card:Scorecard) -> dict:
     rows = [
         {
             "_id": r.row_id,
-            "query": r.query,
-            "kind": r.kind,
-            "outcome": r.outcome,
+            "digest": r.digest, "query": r.query,
+            "kind": r.kind, "outcome": r.outcome,
             "answer": r.answer,
             "n_contexts": r.n_contexts,
             "passes": {k: _passes(p, r.scores) for k, p in _PROFILES.items()},
@@ -605,7 +605,7 @@ def score_rows(
             _accepted(r, checker, over),
             r.item.answer,
             len(r.item.contexts),
-            _beside(r, beside[i][0]),
+            _beside(r, beside[i][0]), content_hash(r.item.query, r.item.answer, r.item.contexts),
         )
         for i, r in enumerate(found)
     )

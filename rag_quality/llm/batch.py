@@ -163,6 +163,11 @@ class BatchLLM(LLMService):
             _append(self.out, _request_row(self.model, messages, **options))
         raise BatchPending(f"요청 {name}을(를) {self.out.name}에 적었습니다", model=self.model)
 
+    @property
+    def waiting(self) -> int:
+        "How many of the questions of this run have no reply yet."
+        return sum(not isinstance(self._held.get(k), dict) for k in self.asked & self._written)
+
     def unmatched(self) -> list[str]:
         "The replies that no question of this run asked for: of another version of the prompts, or of another batch."
         return [k for k in self._held if k not in self.asked]

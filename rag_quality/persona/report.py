@@ -410,14 +410,14 @@ def _start(d:SessionData) -> str:
         ["자료", f"{c.get('name') or '–'}, 조문 {c.get('n_passages', '–')}개, {c.get('hash') or '–'}"],
         ["페르소나", ", ".join(map(d.persona, d.personas or s.get("personas", ())))],
         ["질문", f"{len(d.queries)}개 (한 사람 {s.get('queries_per_persona', '–')}개)"],
-        ["대화", f"{len(d.dialogues)}개, 차례 {len(d.turns)}개"], ["씨앗", s.get("seed")], ["채점 방법", s.get("method")],
+        ["대화", f"{len(d.dialogues)}개, 차례 {len(d.turns)}개"], ["씨앗", s.get("seed")], ["채점 방법", d.method],
+        *([["언어 모델", m.removeprefix("llm:")]] if (m := str(s.get("method") or "")).startswith("llm:") else []),
         ["세션", _STATUS.get(s.get("status"), s.get("status"))], ["판", s.get("version")]]
     checks = s.get("checks") or []
     static = (
         f"정적 테스트 {sum(bool(c.get('passed')) for c in checks)}/{len(checks)} 통과.\n\n"
         + _table(["점검", "통과", "내용"], [[c.get("name"), c.get("passed"), c.get("message")] for c in checks])
-        if checks
-        else "정적 테스트: 이 세션에서 하지 않았습니다 (–)."
+        if checks else "정적 테스트: 이 세션에서 하지 않았습니다 (–)."
     )
     config = "RAG 설정: " + (f"켜진 컴포넌트 {', '.join(on)}." if on else "알 수 없습니다 (안을 들여다볼 수 없는 대상이거나 컴포넌트를 재지 않았습니다).")
     return "\n\n".join(

@@ -14,6 +14,7 @@ from ..claims.sentences import claim_kind
 from ..core import ConfigError, LLMError, MissingExtra, content_hash, load_config, nfc
 from ..llm import check_role
 from ..llm.errors import mask_secrets
+from ..llm.proof import excused
 from ..claims.splitting import find_instructions, split_sentences
 
 # %% ../../nbs/query_expansion/00_llm.ipynb #f221bbe7
@@ -64,8 +65,6 @@ def _query_turn(query:str, prompt:Mapping, n:int=3) -> str:
 
 # %% ../../nbs/query_expansion/00_llm.ipynb #9a6d3f27
 _PLACEHOLDER = re.compile(r"(?:용어|쿼리|질의|검색어|키워드|동의어|문서|term|query|keyword|document)?\s?\d{0,2}\W*", re.I)
-_EXCUSE = re.compile(
-    r"죄송|(?:도와|답변|답|알려)\s?드릴 수 (?:없|가 없)|(?:언어 모델|인공지능|AI)(?:이|로서|입니|이므로)|I(?:'m| am) (?:sorry|an AI)|as an AI", re.I)
 _LETTER, _HANGUL = re.compile(r"[^\W\d_]"), re.compile(r"[가-힣ㄱ-ㅎㅏ-ㅣ]")
 _ECHO = 16        # letters in a row that a reply may not share with the prompt
 
@@ -98,7 +97,7 @@ def why_refused(
         if 2*korean < len(letters) and not (kind == "synonyms" and text.isascii() and len(text) <= 8):
             return "한국어가 아닙니다"
     if (
-        _EXCUSE.search(text)
+        excused(text)
         or kind != "synonyms"
         and any(claim_kind(s.text) == "abstention" for s in split_sentences(text))
     ):
