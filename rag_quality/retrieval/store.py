@@ -69,22 +69,16 @@ class Store(Protocol):
     "Where passages are found, whatever keeps them."
     def missing(self, doc_ids:Sequence[str], marks:Sequence[int]) -> list[int]:
         "The rows of `doc_ids` that are not in the store; `DataError` where one is there with another of `marks`."
-        ...
     def add(self, batch:Batch) -> int:
         "Put in what is missing of a `batch`, all of it or nothing where the process dies; how many passages that was."
-        ...
     def count(self, *, where:"str|Iterable[str]|None"=None) -> int:
         "How many passages there are, or are of the regulations `where`."
-        ...
     def search_vector(self, vector, k:int=10, *, where:"str|Iterable[str]|None"=None) -> list[tuple[str, float]]:
         "The `k` best (doc_id, similarity) to a `vector`, (dim,), of the regulations `where` (None: of all)."
-        ...
     def search_terms(self, terms:TermQuery, k:int=10, *, where:"str|Iterable[str]|None"=None) -> list[tuple[str, float]]:
         "The `k` best (doc_id, BM25) for `terms` as `BM25Index` takes them (no text), of the regulations `where`."
-        ...
     def close(self) -> None:
         "Let go of files and connections."
-        ...
 
 def _names(where:"str|Iterable[str]|None") -> list[str]|None:
     "The regulations that a filter asks for; None: all."
@@ -105,6 +99,16 @@ def _checked_terms(terms:TermQuery, k1:float=0.9, b:float=0.4):
     return terms if isinstance(terms, Mapping) else list(terms)
 
 # %% ../../nbs/retrieval/03_store.ipynb #5746e56c
+def _inverted(numbers:Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(words, where the places of each begin and end, places, how often, how long each passage is) of passages whose
+    words are `numbers`."""
+    n, lengths = len(numbers), np.array([len(d) for d in numbers], np.int32)
+    flat = np.fromiter(chain.from_iterable(numbers), np.int64, int(lengths.sum()))
+    places, counts = np.unique(flat * n + np.repeat(np.arange(n), lengths), return_counts=True)
+    word, docs = np.divmod(places, n)
+    words, starts = np.unique(word, return_index=True)
+    return words, np.append(starts, len(word)).astype(np.int32), docs.astype(np.int32), counts.astype(np.int32), lengths
+
 class _Shard:
     "One batch as it lies on the disk."
     def __init__(self, folder:Path, start:int):
@@ -127,23 +131,18 @@ class _Shard:
     @staticmethod
     def write(folder:Path, batch:Batch, vocab:dict[str, int]) -> None:
         "Write a batch; its new words are added to the store's `vocab` (word -> number)."
-        n, known = len(batch.doc_ids), len(vocab)
-        numbers = [[vocab.setdefault(t, len(vocab)) for t in d] for d in batch.terms]
-        lengths = np.array([len(d) for d in numbers], np.int32)
-        flat = np.fromiter(chain.from_iterable(numbers), np.int64, int(lengths.sum()))
-        places, counts = np.unique(flat * n + np.repeat(np.arange(n), lengths), return_counts=True)
-        word, docs = np.divmod(places, n)
-        terms, starts = np.unique(word, return_index=True)
+        known = len(vocab)
+        terms, indptr, docs, counts, lengths = _inverted([[vocab.setdefault(t, len(vocab)) for t in d] for d in batch.terms])
         names = list(dict.fromkeys(batch.regulations))
         number, words = {r: i for i, r in enumerate(names)}, list(vocab)[known:]
         folder.mkdir(parents=True)
         np.save(folder / "vectors.npy", batch.vectors)
-        np.save(folder / "postings.npy", docs.astype(np.int32))
+        np.save(folder / "postings.npy", docs)
         np.savez(
             folder / "rows.npz", ids=pack_words(batch.doc_ids), marks=np.array(batch.marks, np.int64), lengths=lengths,
             regulation=np.array([number[r] for r in batch.regulations], np.int32), regulations=pack_words(names),
             n_regulations=len(names), words=pack_words(words), n_words=len(words), terms=terms.astype(np.int32),
-            indptr=np.append(starts, len(word)).astype(np.int32), counts=counts.astype(np.int32))
+            indptr=indptr, counts=counts)
 
 class _ShardWords(BM25Index):
     "BM25 over the rows of one shard, with the statistics of the whole store."
@@ -348,8 +347,12 @@ class TermStatistics:
         return cls(n, words / n if n else 0.0, often)
 
 def open_store(at:"str|Path", *, kind:str="flat", **options) -> Store:
-    """The store at a folder, or in Milvus where `at` is a URI ('http://…') or a file '….db' (its token: MILVUS_TOKEN of
-    the environment); `kind` and `options`: of `LocalStore`, or `options` of `MilvusStore`."""
+    """The store at a folder; in PostgreSQL where `at` is 'postgresql://…' (its password: PGPASSWORD of the environment);
+    in Milvus where it is another URI ('http://…') or a file '….db' (its token: MILVUS_TOKEN). `kind` and `options`: of
+    `LocalStore` or `PostgresStore`, or `options` of `MilvusStore`."""
+    if str(at).startswith(("postgresql://", "postgres://")):
+        from rag_quality.retrieval.postgres import PostgresStore
+        return PostgresStore(str(at), kind=kind, **options)
     if "://" not in str(at) and not str(at).endswith(".db"):
         return LocalStore(at, kind=kind, **options)
     if kind != "flat":
