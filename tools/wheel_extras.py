@@ -130,11 +130,43 @@ def cases(extra, at, url):
         "bge": [refused("search", "휴학", "--data", at/"rules", "--encoder", "BAAI/bge-m3")],       # the weights are not here: that is said in a line
     }.get(extra)
 
+# the pytest plugin, found by its entry point as pip installed it; what `gate` writes for a CI, read by another's reader
+PLUGIN = """
+import subprocess, sys
+from pathlib import Path
+from junitparser import JUnitXml
+command, at = sys.argv[1:]
+article = "주차장 운영 규정 제4조(정기권의 해지) 정기권을 해지하면 남은 기간의 요금을 날짜로 계산하여 반환한다."
+Path("test_bot.py").write_text(f'''
+def test_right(rag_quality): rag_quality.assert_grounded("남은 기간의 요금을 날짜로 계산하여 반환합니다.", {article!r})
+def test_wrong(rag_quality): rag_quality.assert_grounded("정기권을 해지하면 요금을 반환하지 않습니다.", {article!r})
+def test_no_bot(rag_quality): rag_quality.assert_answers("정기권 해지하면 환불되나요?")
+''', encoding="utf8")
+said = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_bot.py"], capture_output=True, text=True).stdout
+assert "2 failed, 1 passed" in said and "시험할 봇이 없습니다" in said and "rag_quality' not found" not in said, said
+run = lambda *words: subprocess.run([command, *words], capture_output=True, text=True)
+assert not run("check", "--answers", f"{at}/answers.jsonl", "--json", "saved.json").returncode
+for bar, rc, counts in (("faithfulness: 0", 0, (1, 0, 0)), ("nothing: 0", 2, (1, 0, 1))):
+    done = run("gate", "saved.json", "saved.json", "--budget", bar, "--out", "gate.xml")
+    found = JUnitXml.fromfile("gate.xml")
+    assert (done.returncode, found.tests, found.failures, found.errors) == (rc, *counts), done.stdout
+assert run("gate", "saved.json", "saved.json", "--min", "faithfulness: 1.01", "--out", "gate.xml").returncode == 1 and JUnitXml.fromfile("gate.xml").failures == 1
+"""
+
+def plugin(report, venv, folder):
+    "pytest and junitparser beside the wheel."
+    rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", "pytest", "junitparser>=5,<6")
+    report.row("pytest and junitparser install", said.strip()[-500:] if rc else "")
+    if rc: return
+    tried = subprocess.run([venv/"bin/python", "-c", PLUGIN, venv/"bin/rag-quality", folder/"input"], capture_output=True, text=True, cwd=folder, env=clean_env(folder), timeout=300)
+    report.row("the pytest plugin, and JUnit read by junitparser", tried.stderr.strip()[-500:] if tried.returncode else "")
+
 def everything(report, venv, folder, wheel, only=()):
     at = folder/"input"
     wheel_input.write(at)
     books(at)
     for kind in ("hwp", "pdf", "parquet"): (at/f"damaged.{kind}").write_bytes((at/f"book.{kind}").read_bytes()[:700] if kind != "parquet" else b"PAR1" + bytes(50))
+    if not only or "pytest" in only: plugin(report, venv, folder)
     extras = [e for e in project()["project"]["optional-dependencies"] if e != "dev" and (not only or e in only)]
     with endpoint(reply) as url:
         for extra in extras:
