@@ -18,7 +18,7 @@ from rag_quality.core import Passage, import_extra
 from rag_quality.retrieval import BM25Index
 from rag_quality.retrieval.milvus import MilvusStore
 from rag_quality.retrieval.postgres import PostgresStore
-from rag_quality.retrieval.store import Batch, LocalStore, TermStatistics
+from rag_quality.retrieval.store import Batch, LocalStore
 
 import kept
 
@@ -51,7 +51,7 @@ def opened(kind, at, n, dim):
 def importing(kind, at, n, dim):
     "Put all passages in, telling each batch; the child process that is killed."
     store, names, step, spent, used = opened(kind, at, n, dim), [f"w{i}" for i in range(VOCABULARY + 1)], min(BATCH, n // 5), 0., 0.
-    if kind == "milvus": store.stats = TermStatistics.of(d for a in range(0, n, step) for d in made(a, step, dim, names).terms)
+    if kind == "milvus": store.count_words(d for a in range(0, n, step) for d in made(a, step, dim, names).terms)
     for a in range(0, n, step):
         batch, begun, cpu = made(a, min(step, n - a), dim, names), time.perf_counter(), time.process_time()
         added = store.add(batch); spent += time.perf_counter() - begun; used += time.process_time() - cpu

