@@ -1,5 +1,6 @@
 """The nightly part of tools/wheel_check.py: each extra resolves without constraints.txt, is installed in turn, and runs the option that needs it on the bundled data."""
 import json, subprocess, sys
+from queue import SimpleQueue
 
 from wheel_check import ROOT, checked, clean_env, endpoint, has, pip, project, refused, run_chain, step
 import wheel_input
@@ -186,5 +187,7 @@ def everything(report, venv, folder, wheel, only=()):
             if extra in TRIES:
                 tried = subprocess.run([venv/"bin/python", "-c", TRIES[extra], venv/"bin/rag-quality", at/"rules"], capture_output=True, text=True, cwd=folder, env=clean_env(folder), timeout=300)
                 report.row(f"what {extra} gives is asked", tried.stderr.strip()[-500:] if tried.returncode else "")
-            run_chain(report, f"extra-{extra}", chain, venv, folder)
+            idle = SimpleQueue()      # no process that began before this extra was there
+            run_chain(report, f"extra-{extra}", chain, venv, folder, set(), idle)
+            while not idle.empty(): idle.get().close()
             if extra == "llm": report.row("the model was asked", "" if ASKED else "never: the commands went on without it", f"{len(ASKED)} times")

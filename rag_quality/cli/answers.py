@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../../nbs/cli/00_answers.ipynb #36d4c555
 import contextlib, json, os, re, sys
+from functools import partial
 from pathlib import Path
 
 # %% ../../nbs/cli/00_answers.ipynb #699616fd
@@ -243,7 +244,7 @@ def _check_command(args) -> int:
     if llm is not None:
         given = ["\n".join([r.item.answer, *r.item.contexts]) for r in rows.rows]
         _forecast(llm, len(given), given, 600)
-    validator = FaithfulnessValidator(llm=llm, beyond=_beyond_of(args))
+    validator = partial(FaithfulnessValidator, llm=llm, beyond=_beyond_of(args))
     found = check_answers(rows, threshold=args.threshold, validator=validator, engine=args.engine, address=args.address)
     if args.json:
         atomic_write(args.json, _json_of(found.to_dict(), args.json))
