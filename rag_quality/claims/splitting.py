@@ -214,7 +214,7 @@ _FORMS = [
         "모델의 역할을 바꾸는 말",
         r"(?:you are now|from now on,? you|pretend (?:to be|you)|act as (?:an?|the)\b|new instructions?\s*:|system"
         r" prompt|reveal your)"
-        + _LINE + "{0,100}|(?:너는|넌|당신은)\s?(?:이제|지금)(?:부터)?\s" + _LINE + "{0,100}|시스템\s?프롬프트" + _LINE
+        + _LINE + r"{0,100}|(?:너는|넌|당신은)\s?(?:이제|지금)(?:부터)?\s" + _LINE + r"{0,100}|시스템\s?프롬프트" + _LINE
         + "{0,60}" + _BID,
     ),
     (

@@ -7,6 +7,7 @@ __all__ = []
 
 # %% ../../nbs/cli/00_answers.ipynb #36d4c555
 import contextlib, json, os, re, sys
+from functools import partial
 from pathlib import Path
 
 # %% ../../nbs/cli/00_answers.ipynb #699616fd
@@ -247,7 +248,8 @@ def _check_command(args) -> int:
     if llm is not None:
         given = ["\n".join([r.item.answer, *r.item.contexts]) for r in rows.rows]
         _forecast(llm, len(given), given, 600)
-    found = check_answers(rows, threshold=args.threshold, validator=FaithfulnessValidator(llm=llm, beyond=_beyond_of(args)))
+    validator = partial(FaithfulnessValidator, llm=llm, beyond=_beyond_of(args))
+    found = check_answers(rows, threshold=args.threshold, validator=validator, engine=args.engine, address=args.address)
     if args.json:
         atomic_write(args.json, _json_of(found.to_dict(), args.json))
     if args.html:
@@ -349,6 +351,8 @@ def _add(commands) -> None:
         help="JSONL({query, answer, contexts, _id?} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
     _map_options(c)
     c.add_argument("--threshold", type=float, default=.6, metavar="수", help="합격의 문턱 (기본: %(default)s)")
+    c.add_argument("--engine", default="local", metavar="엔진", help="local, ray: 답이 아주 많을 때 여러 기계에 나눔 (기본: %(default)s)")
+    c.add_argument("--address", metavar="주소", help="Ray 클러스터의 주소")
     c.add_argument("--shown", type=int, default=10, metavar="수", help="보일 나쁜 답의 수 (기본: %(default)s)")
     c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로 (.jsonl이면 한 줄에 답 하나)")
     c.add_argument("--html", metavar="파일", help="문장에 색을 입힌 한 쪽짜리 HTML")

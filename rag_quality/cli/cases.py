@@ -27,7 +27,8 @@ def assert_grounded(
     if found.abstained:
         return found
     if found.score is None:
-        raise AssertionError(f"판정할 수 없습니다: {found.reason or '견줄 주장이 없습니다'}. 조문 {len(texts)}개, 답: {answer[:120]!r}")
+        why = (found.reason or "견줄 주장이 없습니다").rstrip(".")
+        raise AssertionError(f"판정할 수 없습니다: {why}. 조문 {len(texts)}개, 답: {answer[:120]!r}")
     if not found.is_acceptable:
         bad = [f"  ✗ {' '.join(c.text.split())}\n      {c.reason}" for c in found.claims if c.verdict != "supported"]
         raise AssertionError(f"근거 있는 주장의 몫 {found.score:.2f} (문턱 {threshold:.2f}). 근거가 없거나 어긋난 주장 {len(bad)}개:\n" + "\n".join(bad))
@@ -130,7 +131,7 @@ def pytest_addoption(parser) -> None:
 
 def pytest_configure(config) -> None:
     "Register the fixture; pytest is imported only where it runs."
-    from types import SimpleNamespace
+    from types import ModuleType
     import pytest
 
     @pytest.fixture(scope="session")
@@ -138,7 +139,9 @@ def pytest_configure(config) -> None:
         "The bot of --rag-endpoint, `assert_answers` and `assert_grounded`."
         option = request.config.getoption
         return Tester(option("--rag-endpoint"), option("--rag-model"), option("--rag-timeout"))
-    config.pluginmanager.register(SimpleNamespace(rag_quality=rag_quality), "rag_quality_fixtures")
+    holder = ModuleType("rag_quality_fixtures")      # what pytest looks for fixtures in: a module or a class, no other object
+    holder.rag_quality = rag_quality
+    config.pluginmanager.register(holder, "rag_quality_fixtures")
 
 # %% ../../nbs/cli/06_cases.ipynb #be56b525
 _HEAD = '"""규정 챗봇의 시험: rag-quality case가 적은 실패한 질문들입니다.\n\n돌리기: pytest {name} --rag-endpoint http://localhost:8000/v1 --rag-model 이름\n고쳐도 되는 글입니다. 같은 질문은 다시 적지 않습니다.\n"""\n'

@@ -218,7 +218,7 @@ def _add_evaluate(commands) -> None:
     data.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
     data.add_argument(
         "--index", default="flat", metavar="색인", help="벡터를 찾는 법: flat(정확), fp16, int8, hnsw, ivf, pq (기본: %(default)s)")
-    data.add_argument("--store", metavar="곳", help="색인을 둘 폴더, 또는 Milvus('이름.db', http://주소): 없는 조문만 들이고 거기서 찾음")
+    data.add_argument("--store", metavar="곳", help="색인을 둘 폴더, 또는 Milvus('이름.db', http://주소), PostgreSQL(postgresql://주소/자료#표): 없는 조문만 들이고 거기서 찾음")
     e = commands.add_parser("evaluate", parents=[data], help="단계마다 무엇을 얻는지: 전과 후, 구간, 검정")
     e.add_argument("--split", metavar="이름", help="dev, test, all ... (기본: test가 있으면 test, 없으면 모두)")
     e.add_argument("--by", metavar="필드", help="질의의 metadata로 나누어 보기 (예: register, persona, difficulty)")

@@ -15,17 +15,34 @@ from ..data import Collection
 from .steps import Step, System
 
 # %% ../../nbs/experiment/05_foreign.ipynb #efb4fd2b
+def _pipeline(pipe) -> Callable[[str], Iterable]:
+    "Haystack's pipeline: the query goes to its open inputs, the documents are those of its last component that gives some."
+    given = [c for c, out in pipe.outputs(include_components_with_connected_outputs=True).items() if "documents" in out]
+    takes = lambda name, said: name in ("query", "question", "text") or said.get("type") is str and said.get("is_mandatory")
+    open_at = {c: [n for n, said in inputs.items() if takes(n, said)] for c, inputs in pipe.inputs().items()}
+    if not given or not any(open_at.values()):
+        raise ConfigError(f"retriever={pipe!r:.60}: 글을 받는 자리나 documents를 내는 부품이 없는 Pipeline입니다. query -> 문서들인 함수로 주세요.")
+    def ask(query:str):
+        found = pipe.run({c: dict.fromkeys(names, query) for c, names in open_at.items() if names}, include_outputs_from=set(given))
+        return next((found[c] for c in reversed(given) if found.get(c)), ())
+    return ask
+
 def _asks(retriever) -> Callable[[str], Iterable]:
     "How a retriever is asked: the documents for a query, in its order."
     if not inspect.isclass(retriever):
+        if all(callable(getattr(retriever, name, None)) for name in ("run", "inputs", "outputs")):
+            return _pipeline(retriever)
         for name in ("retrieve", "invoke", "get_relevant_documents"):
             if callable(f := getattr(retriever, name, None)):
                 return lambda query: f(query)
         if callable(f := getattr(retriever, "run", None)):
+            taken = inspect.signature(f).parameters
+            if "query" not in taken and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
+                raise ConfigError(f"{type(retriever).__name__}.run은 query를 받지 않습니다 (받는 것: {', '.join(taken)}). 질의를 바꾸어 주는 부품과 이은 Pipeline이나 함수를 주세요.")
             return lambda query: f(query=query)
         if callable(retriever):
             return lambda query: retriever(query)
-    raise ConfigError(f"retriever={retriever!r:.60}: retrieve, invoke, run 가운데 하나가 있는 것이나 query를 받는 함수를 주세요.")
+    raise ConfigError(f"retriever={retriever!r:.60}: retrieve, invoke, run 가운데 하나가 있는 것이나 query를 받는 함수를 주세요 (창고나 색인이면 .as_retriever()).")
 
 def _of(item, *names):
     "The first of some fields or attributes that an item has."

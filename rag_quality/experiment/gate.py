@@ -159,10 +159,16 @@ def _missing(bar:Bar, before, after) -> Bar|None:
                     bar, verdict="undecidable", code="unmeasured", reason=f"{side}에 {bar.metric}이(가) 없습니다. 잰 것: {near}")
     return None
 
-def _floor(bar:Bar, after:Scores) -> Bar:
+def _floor(bar:Bar, before:Scores|None, after:Scores, least:float) -> Bar:
+    "A floor; `before`: None where it lacks the metric. A mean over the few cases that still have a score is no mean."
     i = interval(after, bar.metric)
     if i.mean is None:
         return replace(bar, after=i, verdict="undecidable", code="unmeasured", reason="점수가 하나도 없습니다.")
+    had = len(before.defined(bar.metric)) if before is not None else 0
+    if i.n_scored < least * had:
+        return replace(
+            bar, after=i, verdict="undecidable", code="coverage",
+            reason=f"후에 점수가 있는 질문이 {i.n_scored}개뿐입니다 (전에는 {had}개). 점수를 잃은 쪽을 먼저 보세요 (적어도 {least:.0%}).")
     said = f"후의 평균 {number(i.mean)} [{number(i.low)}, {number(i.high)}] (n = {i.n_scored})"
     return replace(bar, after=i, verdict="pass" if i.mean >= bar.limit else "fail", reason=said)
 
@@ -205,7 +211,7 @@ def _decided(bar:Bar, units:np.ndarray) -> Bar:
     if c.difference >= bar.limit - 1e-12:
         return replace(bar, verdict="pass", reason=f"{said}. 잰 차이가 {bar.limit:+g} 이상입니다.")
     if bar.p < _ALPHA:
-        return replace(bar, verdict="fail", reason=f"{said}. {bar.limit:+g}보다 더 잃었습니다 (p = {bar.p:.4f}).")
+        return replace(bar, verdict="fail", reason=f"{said}. {bar.limit:+g}보다 더 잃었습니다 (p {'< 0.0001' if bar.p < 1e-4 else f'= {bar.p:.4f}'}).")
     if spread < _FEWEST:
         return replace(
             bar, verdict="undecidable", code="few",
@@ -392,7 +398,8 @@ def gate(
         if gone := _missing(b, before, after):
             done.append(gone)
         elif b.kind == "min":
-            done.append(_floor(b, Scores({b.metric: _pooled(after, b.metric)}, after[0].scores.units)))
+            there = pairs.get(b.metric, (None, Scores({b.metric: _pooled(after, b.metric)}, after[0].scores.units)))
+            done.append(_floor(b, *there, coverage))
         else:
             done.append(_measured(b, *pairs[b.metric], seed, coverage))
     held = holm([b.p if not b.verdict else None for b in done])

@@ -206,10 +206,11 @@ def _measure_ranks(
     return (np.maximum if measure.kind in ("RR", "Success") else np.add).reduceat(each, first, axis=0) / ideal[:, None]
 
 # %% ../../nbs/experiment/00_sweep.ipynb #c1cb2e21
-import itertools, os, time
+import itertools, time
 from collections.abc import Iterable, Mapping
 
-from ..core import DataError, progress
+from ..core import DataError
+from ..core.workers import Local, RayCluster, engine_of
 from ..data import Collection, warn_of_test
 from ..retrieval.faiss import DEVICES, KINDS
 from ..weights.curve import check_grid, normalization_name
@@ -339,51 +340,6 @@ def spec_rows(spec:DenseSpec, plan:_SweepPlan, vectors:tuple[np.ndarray, np.ndar
             )
     return out
 
-# %% ../../nbs/experiment/00_sweep.ipynb #e92a4ef7
-class _Local:
-    "Tasks one after another, in this process."
-    def __enter__(self):
-        return self
-    def __exit__(self, *error):
-        pass
-    def put(self, value):
-        return value
-    def start(self, f:Callable, *args):
-        return f(*args)
-    def collect(self, jobs:Sequence[Callable], desc:str) -> list:
-        return [job() for job in progress(jobs, desc)]
-
-class _RayCluster:
-    "Tasks on a Ray cluster: the one already joined, the one at `address`, or one started here."
-    def __init__(self, address:str|None=None, *, retries:int=5):
-        self.address, self.retries, self.ray = address, retries, import_extra("ray", "ray")
-
-    def __enter__(self):
-        self.own = not self.ray.is_initialized()
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")    # it would report home
-        if self.own:
-            self.ray.init(
-                address=self.address, log_to_driver=False, logging_level="error",
-                include_dashboard=None if self.address else False)
-        return self
-
-    def __exit__(self, *error):
-        if self.own:
-            self.ray.shutdown()
-
-    def put(self, value):
-        return self.ray.put(value)
-    def start(self, f:Callable, *args):
-        return self.ray.remote(f).options(max_retries=self.retries).remote(*args)
-    def collect(self, jobs:Sequence[Callable], desc:str) -> list:
-        "The results, in the order of the jobs; a job starts a task."
-        tasks = [job() for job in jobs]
-        waiting = list(tasks)
-        bar = progress(range(len(tasks)), desc)
-        for _ in bar:
-            _, waiting = self.ray.wait(waiting, num_returns=1)
-        return self.ray.get(tasks)
-
 # %% ../../nbs/experiment/00_sweep.ipynb #44551b3a
 def _relevant(collection:Collection, queries) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     "(query number, passage number, grade) of every relevant passage, by query and passage."
@@ -447,8 +403,6 @@ def sweep(
     """A tidy DataFrame, one row a combination: the mean of each measure, n, bytes of memory, milliseconds a query.
     Raises `ConfigError` on what it does not know."""
     import pandas as pd
-    if engine not in ("local", "ray"):
-        raise ConfigError(f"engine={engine!r}: 'local', 'ray' 가운데 하나를 주세요.")
     if not isinstance(latency, (int, np.integer)) or latency < 0:
         raise ConfigError(f"latency={latency!r}: 시간을 잴 질의의 수, 또는 재지 않는다는 0을 주세요.")
     warn_of_test(collection, split, "훑기")
@@ -458,9 +412,9 @@ def sweep(
         part, cuts, bm25, normalizations, weights, ks, measures, depth, device, memory_mb,
         seed), _dense_specs(models, dims, pca, quantisation, index)
     texts, asked = [p.full_text for p in part.passages], [q.text for q in part.judged]
-    with (_RayCluster(address) if engine == "ray" else _Local()) as run:
+    with engine_of(engine, address) as run:
         # what is no name may hold what cannot travel: made here and put once
-        near = _Local()
+        near = Local()
         both, shared = (run.put(texts), run.put(asked)) if engine == "ray" else (texts, asked), run.put(plan)
         vectors = {
             n: (run.start(_encode_side, m, *both) if isinstance(m, str)

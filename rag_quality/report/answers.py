@@ -8,11 +8,14 @@ __all__ = ['VERDICTS', 'UNCHECKED', 'CheckedAnswer', 'AnswerCheck', 'check_answe
 # %% ../../nbs/report/02_answers.ipynb #b6f120a2
 import html, re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from ..claims.kinds import NO_ANSWER, OUTCOMES, counted_outcomes
 from .. import __version__
+from ..core import ConfigError
+from ..core.workers import map_chunks
 from ..faithfulness import FaithfulnessValidationResult, FaithfulnessValidator
 from ..faithfulness.filter import Finding, HallucinationFilter
 from ..metrics import number
@@ -136,17 +139,10 @@ def _not_checked(f:Failure, threshold:float) -> FaithfulnessValidationResult:
     return FaithfulnessValidationResult(
         None, False, [], [], "", threshold=threshold, reason=f"확인하다 오류가 나 판정하지 않았습니다({f.error_type}, {f.place}).")
 
-def check_answers(
-    rows:"str|Iterable",  # a JSONL, JSON or CSV file, or mappings {query, answer, contexts, _id?}
-    *,
-    threshold:float=0.6,  # least score of a grounded claim
-    validator:FaithfulnessValidator | None=None,  # None: `FaithfulnessValidator()`
-    answer_filter:HallucinationFilter | None=None,  # None: `HallucinationFilter()`
-) -> AnswerCheck:
-    """Validate the answers of any system; a row that can't be read is named, one whose check raises is counted, and the
-    others are checked."""
-    found = read_rows(rows)
-    validator, answer_filter = validator or FaithfulnessValidator(), answer_filter or HallucinationFilter()
+def _checked(threshold:float, validator, answer_filter, rows:Sequence) -> list[CheckedAnswer]:
+    "Each of some rows with its verdict; what a worker elsewhere does, too: it makes its own `validator`."
+    validator = validator() if isinstance(validator, partial) else validator or FaithfulnessValidator()
+    answer_filter = answer_filter or HallucinationFilter()
     def one(row:ScoreRow):
         i, wall = row.item, Wall()
         result = wall("validator", validator.validate_answer, i.answer, list(i.contexts), threshold)
@@ -156,8 +152,29 @@ def check_answers(
         return CheckedAnswer(
             row.row_id, i.query, i.answer, i.contexts, result, tuple(found.findings) if found else (),
             (*getattr(result, "failures", ()), *wall.failures))
-    return AnswerCheck(
-        tuple(map(one, found.rows)), threshold, found.bad, getattr(getattr(validator, "llm", None), "model", ""))
+    return [one(r) for r in rows]
+
+def check_answers(
+    rows:"str|Iterable",  # a JSONL, JSON or CSV file, or mappings {query, answer, contexts, _id?}
+    *,
+    threshold:float=0.6,  # least score of a grounded claim
+    validator:"FaithfulnessValidator|partial|None"=None,  # None: `FaithfulnessValidator()`; a partial makes one where it is used
+    answer_filter:HallucinationFilter | None=None,  # None: `HallucinationFilter()`
+    engine:str="local",  # where they are checked: local or ray, which takes no model, and a validator only as a partial
+    address:str | None=None,  # of the Ray cluster
+) -> AnswerCheck:
+    """Validate the answers of any system; a row that can't be read is named, one whose check raises is counted, and the
+    others are checked."""
+    model = validator.keywords.get("llm") if isinstance(validator, partial) else getattr(validator, "llm", None)
+    if engine == "ray" and model is not None:
+        raise ConfigError("engine='ray'에서는 모델(llm) 없이 판정합니다. 모델에는 --llm-concurrency로 한꺼번에 물으세요.")
+    if engine == "ray" and not (validator is None or isinstance(validator, partial)):
+        raise ConfigError("engine='ray'에서 validator는 다른 기계로 보낼 수 없습니다. partial(FaithfulnessValidator, ...)로 주세요.")
+    found = read_rows(rows)
+    given = (threshold, validator, answer_filter)
+    checked = _checked(*given, found.rows) if engine == "local" else map_chunks(
+        _checked, list(found.rows), *given, size=50, engine=engine, address=address, desc="답")
+    return AnswerCheck(tuple(checked), threshold, found.bad, getattr(model, "model", ""))
 
 # %% ../../nbs/report/02_answers.ipynb #7af0ab1d
 _KINDS = {

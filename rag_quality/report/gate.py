@@ -56,9 +56,16 @@ def _notes_of(g:GateResult) -> list[str]:
                 f"{name}, {r.metric}: {r.n_runs}벌에서 늘 같은 점수인 질문 {stable}, ICC {number(r.icc)}, 통과하다 말다 한 질문 {wavering}개{judge}.")
     return out + list(g.notes)
 
-def _told(flips:list[Flip], shown:int) -> Iterable[tuple[Flip, str]]:
-    for f in flips[:shown]:
-        yield f, f"[{f.case}] {f.metric} {_value(f.before)} → {_value(f.after)}"
+def _by_case(flips:Iterable[Flip]) -> list[tuple[Flip, str]]:
+    "(a flip, what changed on each metric) of each case: one that falls on two metrics is one."
+    cases: dict[str, list[Flip]] = {}
+    for f in flips:
+        cases.setdefault(f.case, []).append(f)
+    return [(fs[0], ", ".join(f"{f.metric} {_value(f.before)} → {_value(f.after)}" for f in fs)) for fs in cases.values()]
+
+def _told(flips:Iterable[Flip], shown:int) -> Iterable[tuple[Flip, str]]:
+    for f, changed in _by_case(flips)[:shown]:
+        yield f, f"[{f.case}] {changed}"
 
 def gate_text(g:GateResult, shown:int=5) -> str:
     "The result `g` for a terminal, with at most `shown` flipped cases a direction."
@@ -68,7 +75,8 @@ def gate_text(g:GateResult, shown:int=5) -> str:
     out += [f"  {b.says}: {b.reason}" for b in g.bars if b.reason]
     for name, flips in (("나빠진 질문", g.worse()), ("나아진 질문", g.better())):
         if flips:
-            out += ["", f"{name} {len(flips)}개" + (f" (큰 것 {shown}개)" if len(flips) > shown else "")]
+            n = len(_by_case(flips))
+            out += ["", f"{name} {n}개" + (f" (큰 것 {shown}개)" if n > shown else "")]
         for f, head in _told(flips, shown):
             out += [f"  {head}  {_short(f.query, 80)}", f"      전: {_short(f.answer_before, 120) or '–'}", f"      후: {_short(f.answer_after, 120) or '–'}"]
     return "\n".join([*out, "", *_notes_of(g), "", f"판정: {g.headline}"])
@@ -83,10 +91,10 @@ def gate_markdown(g:GateResult, shown:int=10) -> str:
     for name, flips in (("나빠진 질문", g.worse()), ("나아진 질문", g.better())):
         if flips:
             table = [["질문", "점수", "전의 답", "후의 답"]] + [
-                [f"[{f.case}] {_short(f.query, 80)}", f"{f.metric} {_value(f.before)} → {_value(f.after)}", _short(f.answer_before, 160), _short(f.answer_after, 160)]
-                for f in flips[:shown]]
+                [f"[{f.case}] {_short(f.query, 80)}", changed, _short(f.answer_before, 160), _short(f.answer_after, 160)]
+                for f, changed in _by_case(flips)[:shown]]
             body = "\n".join([line(table[0]), "|---|---|---|---|", *map(line, table[1:])])
-            out.append(f"<details><summary>{name} {len(flips)}개</summary>\n\n{body}\n\n</details>")
+            out.append(f"<details><summary>{name} {len(_by_case(flips))}개</summary>\n\n{body}\n\n</details>")
     return "\n\n".join([*out, "\n".join(f"- {cell(n)}" for n in _notes_of(g))]) + "\n"
 
 # %% ../../nbs/report/05_gate.ipynb #0ac96bee
@@ -135,8 +143,8 @@ def gate_html(g:GateResult) -> str:
     for name, flips in (("나빠진 질문", g.worse()), ("나아진 질문", g.better())):
         if flips:
             rows = [["", "질문", "점수", "전의 답", "후의 답"]] + [
-                [f.case, f.query, f"{f.metric} {_value(f.before)} → {_value(f.after)}", f.answer_before, f.answer_after] for f in flips]
-            parts.append(f"<h2>{name} {len(flips)}개</h2>{table(rows, ('', '', '', 'answer', 'answer'))}")
+                [f.case, f.query, changed, f.answer_before, f.answer_after] for f, changed in _by_case(flips)]
+            parts.append(f"<h2>{name} {len(rows) - 1}개</h2>{table(rows, ('', '', '', 'answer', 'answer'))}")
     parts.append("<ul>" + "".join(f"<li>{e(n)}</li>" for n in _notes_of(g)) + "</ul>")
     return f'<!doctype html><html lang="ko"><meta charset="utf-8"><title>{e(VERDICTS[g.verdict])}: {e(g.after)}</title><style>{_STYLE}</style>\n' + "\n".join(parts) + "</html>\n"
 
