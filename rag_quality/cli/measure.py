@@ -122,6 +122,10 @@ def _model_options(parser) -> None:
     parser.add_argument("--force", action="store_true", help="오디션에 떨어진 일에도 모델을 씀")
     parser.add_argument("--context", type=int, metavar="토큰", help="모델이 한 번에 읽고 쓰는 토큰 (기본: 서버가 말하는 것)")
 
+def _reading_option(parser) -> None:
+    "Add `--reading` to a command."
+    parser.add_argument("--reading", action="store_true", help="찾은 첫 열 건을 물음과 함께 읽고 다시 줄 세움 (rag-quality-reader, 질의마다 0.1초쯤)")
+
 def _llm_options(parser) -> None:
     "The arguments that say which language model, if any."
     parser.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 모델 없이")
@@ -136,9 +140,12 @@ def _evaluate_command(args) -> int:
     "`rag-quality evaluate`; 1 where a step raised for some of the queries, or the model that was asked gave nothing to any."
     from functools import partial
     from rag_quality.cli.learn import _pack_of
+    from rag_quality.core import ConfigError
     from rag_quality.experiment import ablation_systems, measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
+    if args.ablate and args.reading:
+        raise ConfigError("--ablate는 --reading과 함께 쓰지 않습니다. 읽는 모델이 얼마를 얻는지는 --reading만 준 표의 마지막 줄에 있습니다.")
     parse_measures(args.measures)                     # what is wrong is told before the work, not after
     for target, folder in ((args.json, False), (args.out, True)):
         _check_writable(target, folder)
@@ -146,7 +153,7 @@ def _evaluate_command(args) -> int:
     pack = _pack_of(args, collection)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
-    build = partial(ablation_systems if args.ablate else partial(pipeline, pack=pack), store=args.store)
+    build = partial(ablation_systems if args.ablate else partial(pipeline, pack=pack, reader=args.reading), store=args.store)
     _expansion_forecast(llm, measurable(collection, split)[0].judged)
     found = run_experiment(
         collection,
@@ -175,7 +182,7 @@ def _search_command(args) -> None:
     llm, collection = _llm_of(args), _collection_of(args)
     found = pipeline(
         collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, index=args.index, llm=llm,
-        pack=_pack_of(args, collection), store=args.store)[-1].search(args.query, args.k)
+        pack=_pack_of(args, collection), store=args.store, reader=args.reading)[-1].search(args.query, args.k)
     _tell_batch(llm)
     print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
     if found.terms:
@@ -233,6 +240,7 @@ def _add_evaluate(commands) -> None:
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     for p in (e, s):
         _knowledge_option(p)
+        _reading_option(p)
         _llm_options(p)
     s.set_defaults(run=_search_command)
 
@@ -301,7 +309,8 @@ def _explain_command(args) -> None:
         raise ConfigError(f"-k {args.k}: 1 이상이어야 합니다")
     collection = _collection_of(args)
     systems = pipeline(
-        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, pack=_pack_of(args, collection))
+        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, pack=_pack_of(args, collection),
+        reader=args.reading)
     found = _explain(systems, args.query, args.k)
     print(json.dumps(found, ensure_ascii=False, indent=1) if args.json else _explain_text(found))
 
@@ -314,6 +323,7 @@ def _add_explain(commands) -> None:
     e.add_argument("--json", action="store_true", help="JSON으로 보임")
     e.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
     _knowledge_option(e)
+    _reading_option(e)
     e.set_defaults(run=_explain_command)
 
 # %% ../../nbs/cli/02_measure.ipynb #37dab7bf

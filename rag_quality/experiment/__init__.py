@@ -6,7 +6,7 @@
 __all__ = ['BEFORE', 'BASE', 'FULL', 'pipeline', 'Row', 'Versus', 'Experiment', 'measurable', 'run_experiment',
            'ablation_systems', 'ablate', 'ModelUse', 'SearchResult', 'State', 'Step', 'System', 'TraceEntry',
            'bm25_step', 'campus_step', 'colloquial_step', 'expansion_step', 'hybrid_step', 'morphology_step',
-           'neighbour_step', 'typing_step']
+           'neighbour_step', 'reading_step', 'typing_step']
 
 # %% ../../nbs/30_experiment.ipynb #b0344a4a
 from collections import Counter
@@ -18,7 +18,7 @@ from .. import __version__
 from ..knowledge import CampusSearch, Pack
 from ..knowledge.typing import TypedWords
 from ..colloquial import ColloquialTransformer
-from ..core import ConfigError, Query, Run, content_hash
+from ..core import ConfigError, MissingExtra, Query, Run, content_hash
 from ..data import Collection
 from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
 from ..retrieval.fusion import HybridRetriever, hybrid_of
@@ -27,16 +27,18 @@ from ..metrics import Comparison, Interval, Scores, compare, evaluate, holm, int
 from ..morphology import MorphologicalExpander
 from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import expansion_texts
+from ..relevance.reading import AnswerReader, answer_reader
 from ..retrieval import BM25Index, VectorStore
 from ..retrieval.store import filled_hybrid
-from .steps import (ModelUse, SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
-    colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step, typing_step)
+from rag_quality.experiment.steps import (ModelUse, SearchResult, State, Step, System, TraceEntry, bm25_step, campus_step,
+    colloquial_step, expansion_step, hybrid_step, morphology_step, neighbour_step, reading_step,
+    typing_step)
 from ..core.wall import Failure
 from ..weights import parse_weights
 
 _all_ = [
     "ModelUse", "SearchResult", "State", "Step", "System", "TraceEntry", "bm25_step", "campus_step", "colloquial_step",
-    "expansion_step", "hybrid_step", "morphology_step", "neighbour_step", "typing_step"]
+    "expansion_step", "hybrid_step", "morphology_step", "neighbour_step", "reading_step", "typing_step"]
 
 # %% ../../nbs/30_experiment.ipynb #bb81df8a
 BEFORE = "before"                          # whitespace BM25 over the raw query
@@ -65,6 +67,7 @@ def pipeline(
     index:str="flat",  # how: flat (exact), fp16, int8, hnsw, ivf, pq
     llm=None,  # an `LLMService`, which adds a row
     pack:Pack|None=None,  # what was learnt of this collection, which adds a row
+    reader:AnswerReader|bool=False,  # reads the question with each of the first ten, which adds a row; True: the packaged one
     store=None,  # a `Store` or its place, that the hybrid searches instead of memory; what is missing is put in
 ) -> list[System]:
     "The ladder of systems from 'before' to the default pipeline, which is the last."
@@ -99,7 +102,17 @@ def pipeline(
         rows.append(("+ learnt pack", [typed, rewrite, near, full], None))
     if llm is not None:
         rows.append(("+ LLM", [typed, rewrite, near, _llm_step(morphemes, hybrid.vector, passages, llm, full)], None))
+    if reader:
+        steps = rows[-1][1]
+        rows.append(("+ reading", [*steps, reading_step(_reader_of(reader), by_id)], None))
     return [System(name, steps, by_id, base) for name, steps, base in rows]
+
+def _reader_of(reader) -> AnswerReader:
+    "The reader that is meant; `MissingExtra` where the packaged one is meant and is not there."
+    found = answer_reader(reader)
+    if found is None:
+        raise MissingExtra("물음과 조문을 함께 읽는 모델이 없습니다(rag-quality-reader). 저장소의 폴더에서: pip install ./reader")
+    return found
 
 # %% ../../nbs/30_experiment.ipynb #a9576fe9
 @dataclass(frozen=True, slots=True)

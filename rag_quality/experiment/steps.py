@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['ModelUse', 'State', 'TraceEntry', 'Step', 'SearchResult', 'System', 'typing_step', 'colloquial_step',
-           'morphology_step', 'neighbour_step', 'bm25_step', 'hybrid_step', 'campus_step', 'expansion_step']
+           'morphology_step', 'neighbour_step', 'bm25_step', 'hybrid_step', 'reading_step', 'campus_step',
+           'expansion_step']
 
 # %% ../../nbs/experiment/02_steps.ipynb #7911c660
 import time
@@ -25,6 +26,7 @@ from ..morphology import MorphologicalExpander
 from ..retrieval.fusion import MorphemeNeighbours
 from ..query_expansion import Texts
 from ..query_expansion.trust import ReplyTrust
+from ..relevance.reading import AnswerReader, read_order
 from ..retrieval import BM25Index
 from ..core.wall import Failure, attempt, failure_of
 
@@ -132,7 +134,8 @@ class System:
 
     def search(self, query:str, k:int=10) -> SearchResult:
         "The `k` best passages for `query`, with the rewritten query, the added terms and a trace entry for each step."
-        state, trace = self._through(query, k)
+        read = any(s.name == "reading" for s in self.steps)      # it looks at ten
+        state, trace = self._through(query, max(k, 10) if read and k > 0 else k)
         return SearchResult(query, state.text, state.terms, [(self.passages[d], s) for d, s in state.hits[:k]], trace,
             state.model)
 
@@ -246,6 +249,14 @@ def hybrid_step(hybrid:HybridRetriever) -> Step:
             s, hits=tuple(hybrid.search(s.text, s.k, terms=s.words or s.text, weights=(words, meaning)))
         ), getattr(decided, "reason", f"BM25 {words:.2f}, 벡터 {meaning:.2f}")
     return Step("hybrid", apply, bm25_step("BM25", hybrid.bm25))
+
+def reading_step(reader:AnswerReader, by_id:dict[str, Passage]) -> Step:
+    "The first ten hits in the order of `read_order`: by the search and by what `reader` makes of question and article."
+    def apply(s):
+        hits = read_order(s.query, [(by_id[d], x) for d, x in s.hits], reader)
+        moved = sum(p.doc_id != d for (p, _), (d, _) in zip(hits, s.hits))
+        return replace(s, hits=tuple((p.doc_id, x) for p, x in hits)), f"{moved}건의 자리가 바뀜" if moved else "차례 그대로"
+    return Step("reading", apply)
 
 # %% ../../nbs/experiment/02_steps.ipynb #dc52ec54
 def campus_step(

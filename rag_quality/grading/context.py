@@ -21,7 +21,7 @@ from ..llm.errors import LLMBadReply, mask_secrets
 from ..llm.proof import all_alike, blank
 from ..llm.server import cut_to
 from ..korean.formality import detect_formality
-from ..relevance.reading import AnswerReader, answer_reader
+from ..relevance.reading import AnswerReader, answer_reader, read_order
 from ..relevance import ContextRelevance, RelevanceScorer
 
 # %% ../../nbs/grading/02_context.ipynb #e8d978ea
@@ -234,11 +234,6 @@ def _whole(scorer:RelevanceScorer, query:str, passages) -> bool:
 # Both biases let no more contexts without the answer pass there than pass without the reader
 _WRITTEN, _SPOKEN, _FIVE = (1.05, .4, .31), (.83, .93, -.2, -.55, 1.79), 5
 
-# the first ten hits by the score of the search, as a share of the first one's, and so much times P(the article answers);
-# less in a larger book (log10 of its articles): chosen on development halves (benchmarks/asked set 1, data/asks test, the
-# bundled collection, statutes; 2026-11) for the right article first and among the first three
-_READ, _LESS, _TEN = 1.2, .31, 10
-
 class KnowingScorer:
     """P(a context answers a query): `RelevanceScorer` for a written query, `PassageGrader` with what the knowledge
     reads in a colloquial one; and what the model says that reads the question with each article."""
@@ -282,17 +277,8 @@ class KnowingScorer:
         query:str,                                     # as it was asked
         hits:Sequence[tuple["str|Passage", float]],    # what a search found, with its scores, the best first
     ) -> list[tuple["str|Passage", float]]:
-        """The hits, the first ten of them in the order that search and reader give together; the scores stay in their
-        places. As they are without a reader."""
-        text, top = nfc(query[:2000]), list(hits[:_TEN])
-        if self.reader is None or len(top) < 2 or top[0][1] <= 0 or not re.search(r"\w", text):
-            return list(hits)
-        share = max(0., _READ - _LESS*self._size())
-        odds = np.array([r.odds for r in self.reader.read([(text, p) for p, _ in top])])
-        scores = [s for _, s in hits]
-        both = np.array(scores[:len(top)])/scores[0] + share/(1 + np.exp(-odds))
-        best = [top[i][0] for i in np.argsort(-both, kind="stable")]
-        return list(zip([*best, *(p for p, _ in hits[len(top):])], scores))
+        "The hits in the order of `read_order`; as they are without a reader."
+        return read_order(nfc(query[:2000]), hits, self.reader)
 
     def _size(self) -> float:
         "log10 of the articles of the book, 1 to 4."
