@@ -46,7 +46,7 @@ def own(small):
     if all(map(find_spec, TOOLS)): yield from (["real_forms.py"], ["hanbit_folder.py"], ["mteb_task.py"])
     yield ["store.py", *(["--slice"] if small else [])]
     yield ["claims_bank.py"]
-    for name in ("asked.py", "asks.py"): yield [name, *(["--slice"] if small else [])]
+    for name in ("asked.py", "asks.py", "reading.py"): yield [name, *(["--slice"] if small else [])]
     yield ["typing_slips.py", *(["--slice"] if small else [])]
     yield ["house.py"]
     yield ["quantities.py"]
