@@ -358,8 +358,7 @@ def _shorten(query:str, part:Part) -> Part:
 _WORDS, _READ, _NEXT, _SEEN, _REST = .66, .2, .31, .27, .06
 _FAINT = .02       # a sentence that the reader marks less is not seen
 
-def _among(said:str, bad:Sequence[str]) -> bool:
-    "Does what is said begin with, or hold, one of the claims?"
+def _among(said:str, bad:Sequence[str]) -> bool:    # does it begin with, or hold, one of the claims?
     return said.split(" [")[0][:60] in "\n".join(bad) or any(len(b) > 9 and b in said for b in bad)
 
 class ExtractiveAnswerer:
@@ -412,10 +411,8 @@ class ExtractiveAnswerer:
         if not isinstance(query, str):
             raise ConfigError(f"query={query!r:.40}: 글(str)을 주세요.")
         chosen = self.parts(nfc(query), context)
-        bad = getattr(strict, "ungrounded_claims", strict)
-        bad = [b for b in bad if b] if isinstance(bad, (list, tuple)) else []
-        if bad:
-            chosen = [s for s in chosen if not _among(_compose([s.part]), bad)]
+        bad = [b for b in getattr(strict, "ungrounded_claims", strict) or () if b]
+        chosen = [s for s in chosen if not bad or not _among(_compose([s.part]), bad)]
         texts = tuple(c.full_text if isinstance(c, Passage) else c for c in context)
         if (
             not chosen

@@ -14,10 +14,16 @@ def _knowledge_option(parser) -> None:
     "Add `--knowledge` to a command."
     parser.add_argument("--knowledge", metavar="팩", help="이 책에서 배운 팩(rag-quality learn의 --out): 함께 든 은행에 더함")
 
+def _reading_option(parser) -> None:
+    "Add `--reading` to a command."
+    parser.add_argument("--reading", action="store_true", help="찾은 첫 열 건을 물음과 함께 읽고 다시 줄 세움 (rag-quality-reader, 질의마다 0.1초쯤)")
+
 def _pack_of(args, collection):
     "The pack that the arguments name, having told how it fits the collection; None without one."
     from rag_quality.core import ConfigError
     from rag_quality.knowledge import load_pack
+    if getattr(args, "ablate", False) and getattr(args, "reading", False):
+        raise ConfigError("--ablate는 --reading과 함께 쓰지 않습니다. 읽는 모델이 얼마를 얻는지는 --reading만 준 표의 마지막 줄에 있습니다.")
     if args.knowledge is None:
         return None
     if getattr(args, "ablate", False):

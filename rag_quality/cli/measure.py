@@ -122,10 +122,6 @@ def _model_options(parser) -> None:
     parser.add_argument("--force", action="store_true", help="오디션에 떨어진 일에도 모델을 씀")
     parser.add_argument("--context", type=int, metavar="토큰", help="모델이 한 번에 읽고 쓰는 토큰 (기본: 서버가 말하는 것)")
 
-def _reading_option(parser) -> None:
-    "Add `--reading` to a command."
-    parser.add_argument("--reading", action="store_true", help="찾은 첫 열 건을 물음과 함께 읽고 다시 줄 세움 (rag-quality-reader, 질의마다 0.1초쯤)")
-
 def _llm_options(parser) -> None:
     "The arguments that say which language model, if any."
     parser.add_argument("--llm", metavar="모델", help="litellm 이름 (예: ollama_chat/qwen3:8b). 없으면 모델 없이")
@@ -140,12 +136,9 @@ def _evaluate_command(args) -> int:
     "`rag-quality evaluate`; 1 where a step raised for some of the queries, or the model that was asked gave nothing to any."
     from functools import partial
     from rag_quality.cli.learn import _pack_of
-    from rag_quality.core import ConfigError
     from rag_quality.experiment import ablation_systems, measurable, pipeline, run_experiment
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
-    if args.ablate and args.reading:
-        raise ConfigError("--ablate는 --reading과 함께 쓰지 않습니다. 읽는 모델이 얼마를 얻는지는 --reading만 준 표의 마지막 줄에 있습니다.")
     parse_measures(args.measures)                     # what is wrong is told before the work, not after
     for target, folder in ((args.json, False), (args.out, True)):
         _check_writable(target, folder)
@@ -210,21 +203,17 @@ def _data_options() -> argparse.ArgumentParser:
     data = argparse.ArgumentParser(add_help=False)
     data.add_argument("--data", metavar="자료", help="규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT, ZIP), 그것이 든 폴더, BEIR 폴더 (기본: 함께 든 한빛대학교 규정집)")
     data.add_argument("--lenient", action="store_true", help="틀린 줄을 빼고 나머지로 진행하고, 무엇을 뺐는지 알림")
-    data.add_argument(
-        "--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (예: BAAI/bge-m3; 기본: %(default)s)")
-    data.add_argument(
-        "--device", default="auto", metavar="장치", help="모델을 돌리고 벡터를 찾을 곳: auto, cpu, cuda (기본: %(default)s)")
-    data.add_argument(
-        "--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
+    data.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (예: BAAI/bge-m3; 기본: %(default)s)")
+    data.add_argument("--device", default="auto", metavar="장치", help="모델을 돌리고 벡터를 찾을 곳: auto, cpu, cuda (기본: %(default)s)")
+    data.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
     return data
 
 def _add_evaluate(commands) -> None:
     "Add `evaluate` and `search` to the commands of `rag-quality`."
-    from rag_quality.cli.learn import _knowledge_option
+    from rag_quality.cli.learn import _knowledge_option, _reading_option
     data = _data_options()
     data.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
-    data.add_argument(
-        "--index", default="flat", metavar="색인", help="벡터를 찾는 법: flat(정확), fp16, int8, hnsw, ivf, pq (기본: %(default)s)")
+    data.add_argument("--index", default="flat", metavar="색인", help="벡터를 찾는 법: flat(정확), fp16, int8, hnsw, ivf, pq (기본: %(default)s)")
     data.add_argument("--store", metavar="곳", help="색인을 둘 폴더, 또는 Milvus('이름.db', http://주소), PostgreSQL(postgresql://주소/자료#표): 없는 조문만 들이고 거기서 찾음")
     e = commands.add_parser("evaluate", parents=[data], help="단계마다 무엇을 얻는지: 전과 후, 구간, 검정")
     e.add_argument("--split", metavar="이름", help="dev, test, all ... (기본: test가 있으면 test, 없으면 모두)")
@@ -316,7 +305,7 @@ def _explain_command(args) -> None:
 
 def _add_explain(commands) -> None:
     "Add `explain` to the commands of `rag-quality`."
-    from rag_quality.cli.learn import _knowledge_option
+    from rag_quality.cli.learn import _knowledge_option, _reading_option
     e = commands.add_parser("explain", parents=[_data_options()], help="단계마다 질의와 순위에 무엇을 했는지")
     e.add_argument("query", metavar="질문")
     e.add_argument("-k", type=int, default=5, help="보일 조문 수 (기본: %(default)s)")
