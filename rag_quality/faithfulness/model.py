@@ -215,8 +215,9 @@ def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost, rea
         if followed:
             wider = read_source((*S.texts, *dict.fromkeys(p.full_text for p in followed)))
             if again := checked_claims(f.cited.claim.text, wider, lost):
-                W, f = wider, again[0]
+                W, own, f = wider, f, again[0]
                 v = _against_law(v, _judged([f], W, model, reader)[0], followed, len(S.texts))
+                own.failures = tuple(dict.fromkeys((*own.failures, *f.failures)))
         out.append(_rested(f, v, references, W, beyond))
     return tuple(out)
 
