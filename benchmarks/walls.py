@@ -22,7 +22,7 @@ from rag_quality.judge import LLMJudge
 from rag_quality.judge.batch import judge_many
 from rag_quality.persona.report import failure_notes, read_session
 from rag_quality.report import text_table
-from rag_quality.judge.scorecard import score_rows
+from rag_quality.judge.scorecard import OFFLINE_METRICS, score_rows
 from rag_quality.semantic_eval import SemanticEvaluator
 from rag_quality.experiment.steps import System
 from rag_quality.claims.reader import Reader
@@ -91,6 +91,7 @@ PLANTS = {
     "rules": ("score", "judge.rules:check_claims"),
     "checker": ("score", "faithfulness:FaithfulnessValidator.validate_answer"),
     "beside": ("score", "judge.rules:beside_reference"),
+    **{f"{kind}_context_{name}": ("score:metrics", f"judge.scorecard:{of}_{name}") for kind, of in (("id_based", "id"), ("non_llm", "text")) for name in ("precision", "recall")},
     "semantic": ("semantic", "semantic_eval:PairSimilarity.__call__"),
     "reader": ("semantic:reader", "semantic_eval:_read_against"),
     "differences": ("semantic", "semantic_eval:compare"),
@@ -102,8 +103,10 @@ PLANTS = {
     "contributions": ("test:components", "persona.session:_contributions"),
     "diagnosis": ("test", "persona.failures:FailureAnalyzer.diagnose"),
     "plan": ("test", "persona.improve:ImprovementApplier.plan"),
+    "report.md": ("test", "persona.session:TestReportGenerator.markdown"),
+    "dashboard.html": ("test", "persona.session:dashboard_html"),
 }
-SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules")
+SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules", "reading", "checker")
 
 # names in the source that are no constant: what they stand for
 COMPUTED = {"persona.fact_check": "what is given to `_ours`", "experiment.steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering.loop": "what is given to `note`", "core.wall": "the wall itself", "faithfulness.claims": "the signs and rules by their own names", "judge.scorecard": "the names of the metrics", "persona.session": "the pages of a session"}
@@ -230,7 +233,9 @@ class Bench:
         return [Row(f) for f in steps], len({f["id"] for f in steps}), report
 
     def score(self, kind):
-        card = score_rows(self.rows, checker=FaithfulnessValidator().validate_answer)
+        ids = {"retrieved_context_ids": [self.article.doc_id], "reference_context_ids": [self.article.doc_id], "reference_contexts": [self.article.full_text]}
+        rows = [r | ids for r in self.rows] if kind == "metrics" else self.rows
+        card = score_rows(rows, metrics=list(OFFLINE_METRICS) if kind == "metrics" else None, checker=FaithfulnessValidator().validate_answer)
         return [f for r in card.rows for f in r.failures], card.n_failed, card.text()
 
     def semantic(self, kind):
@@ -317,6 +322,7 @@ def main():
         os.chdir(d)                                             # the last plan of a session is written below the working folder
         bench = Bench(Path(d)); found, computed = named_steps()
         known = found | search_names(Parts(bench.collection), bench.collection)
+        known |= {*OFFLINE_METRICS, "report.md", "dashboard.html"}                              # named by what is computed, see COMPUTED
         ladder = {s.name for system in pipeline(bench.collection)[:3] for s in system.steps}    # BM25 in its variants: one plant for all
         missing, gone = known - PLANTS.keys() - ladder, PLANTS.keys() - known
         note("every optional step has a plant", not missing and not gone and computed <= COMPUTED.keys(), f"{len(PLANTS)} plants; without one: {sorted(missing)}; no longer there: {sorted(gone)}; computed: {sorted(computed - COMPUTED.keys())}")
