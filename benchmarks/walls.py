@@ -54,7 +54,7 @@ PLANTS = {
     "asked_article": ("ask", "answering:named_articles"),
     "named": ("ask", "answering:answer_named"),
     "search": ("ask", "experiment.steps:System.search"),
-    "reading": ("ask:read", "grading.context:KnowingScorer.order"),
+    "reading": ("ask", "grading.context:KnowingScorer.order"),
     "defined": ("ask", "answering:answer_defined"),
     "relevance": ("ask", "grading.context:KnowingScorer.score_context"),
     "terms": ("ask", "answering:with_terms"),

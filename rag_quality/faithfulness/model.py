@@ -210,8 +210,7 @@ def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost, rea
         references, failure = attempt("validator:references", claim_references, f, S, beyond, otherwise=())
         if failure:
             f.failures = (*f.failures, failure)
-        W = S
-        followed = [p for r in references if r.kind == "law" for p in beyond.followed(r, f.cited.claim.text)]
+        W, followed = S, [p for r in references if r.kind == "law" for p in beyond.followed(r, f.cited.claim.text)]
         if followed:
             wider = read_source((*S.texts, *dict.fromkeys(p.full_text for p in followed)))
             if again := checked_claims(f.cited.claim.text, wider, lost):

@@ -548,10 +548,9 @@ def _accepted(row:ScoreRow, checker, over:float) -> tuple[bool|None, tuple[Failu
     if checker is None or not row.item.contexts or time.monotonic() > over:
         return None, ()
     result, failure = attempt("checker", checker, row.item.answer, list(row.item.contexts))
-    if failure:
-        return None, (failure,)
     known = result is not None and result.score is not None
-    return bool(result.is_acceptable) if known else None, tuple(getattr(result, "failures", ()))
+    lost = (failure,) if failure else tuple(getattr(result, "failures", ()))
+    return bool(result.is_acceptable) if known else None, lost
 
 
 # %% ../../nbs/judge/05_scorecard.ipynb #f678fb11
@@ -602,16 +601,11 @@ def score_rows(
     aside = [_beside(r, said) for r, (said, *_) in zip(found, beside)]
     results = tuple(
         RowResult(
-            r.row_id,
-            r.item.query,
-            {m: (run.rows[i] | offline[i][0])[m] for m in chosen},
+            r.row_id, r.item.query, {m: (run.rows[i] | offline[i][0])[m] for m in chosen},
             *beside[i][:2],
             (*beside[i][2], *offline[i][1], *accepted[i][1], *aside[i][1]),
-            answer_kind(r.item.answer).kind,
-            accepted[i][0],
-            r.item.answer,
-            len(r.item.contexts),
-            aside[i][0], content_hash(r.item.query, r.item.answer, r.item.contexts),
+            answer_kind(r.item.answer).kind, accepted[i][0], r.item.answer, len(r.item.contexts), aside[i][0],
+            content_hash(r.item.query, r.item.answer, r.item.contexts),
         )
         for i, r in enumerate(found)
     )
