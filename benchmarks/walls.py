@@ -22,16 +22,19 @@ from rag_quality.judge import LLMJudge
 from rag_quality.judge.batch import judge_many
 from rag_quality.persona.report import failure_notes, read_session
 from rag_quality.report import text_table
-from rag_quality.judge.scorecard import score_rows
+from rag_quality.judge.scorecard import OFFLINE_METRICS, score_rows
 from rag_quality.semantic_eval import SemanticEvaluator
 from rag_quality.experiment.steps import System
-from rag_quality.faithfulness.claims import RULES
+from rag_quality.claims.reader import Reader
+from rag_quality.faithfulness import FaithfulnessValidator
+from rag_quality.faithfulness.claims import RULES, SOURCE_RULES
 
 ARTICLES = ("HB-201:", "HB-202:", "HB-601:")
 ON = frozenset(COMPONENTS)
 
 # step -> (command, what raises); a command may have a variant behind a colon
 PLANTS = {
+    "typing": ("evaluate", "knowledge.typing:TypedWords.mend"),
     "colloquial": ("evaluate", "colloquial:ColloquialTransformer.transform"),
     "morphology": ("evaluate:ladder", "morphology:MorphologicalExpander.expand"),
     "neighbours": ("evaluate", "retrieval.fusion:MorphemeNeighbours.expand"),
@@ -46,9 +49,13 @@ PLANTS = {
     "contextualize": ("ask", "answering:contextualize"),
     "needs_retrieval": ("ask", "answering:needs_retrieval"),
     "talk": ("ask", "answering:talk_answer"),
+    "place": ("ask", "answering:answer_place"),
+    "which": ("ask", "answering:which_regulation"),
     "asked_article": ("ask", "answering:named_articles"),
     "named": ("ask", "answering:answer_named"),
     "search": ("ask", "experiment.steps:System.search"),
+    "reading": ("ask", "grading.context:KnowingScorer.order"),
+    "defined": ("ask", "answering:answer_defined"),
     "relevance": ("ask", "grading.context:KnowingScorer.score_context"),
     "terms": ("ask", "answering:with_terms"),
     "answer": ("ask", "answering:generate_answer_with_validation_sync"),
@@ -65,11 +72,14 @@ PLANTS = {
     "validator:claims": ("check", "faithfulness:_checked"),
     "validator:claim": ("check", "faithfulness.claims:_one"),
     "validator:fault": ("check", "faithfulness.model:_fault"),
+    "validator:references": ("check", "faithfulness.model:claim_references"),
+    "validator:reader": ("check:reader", "faithfulness.model:read_claims"),
     "validator:entailment": ("check:models", "faithfulness:join_entailment"),
     "validator:llm": ("check:models", "faithfulness:join_llm"),
     **{f"validator:{name}": ("check", f"faithfulness.claims:{name}") for name in (
         "copied", "cite_signs", "number_signs", "name_signs", "mark_signs", "talk_signs", "state_signs", "bound_numbers", "bound_clauses", "elsewhere_signs", "fault_signs", "compare",
-        "absent_contacts", "other_row", "other_role", "dropped_signs")},
+        "absent_contacts", "worked_out", "spelled_out", "told_by_cell", "same_limit", "other_row", "other_role", "other_limit", "other_sign", "other_institution", "other_title", "no_part",
+        "dropped_signs")},
     "wording": ("test", "persona.queries:wording"),
     "llm_wording": ("test:llm", "persona.queries:ask_wordings"),
     "ask": ("test", "persona.session:ask"),
@@ -79,7 +89,11 @@ PLANTS = {
     "score": ("test", "persona.quality:completeness"),
     "judge": ("judge", "judge:LLMJudge.rules"),
     "rules": ("score", "judge.rules:check_claims"),
+    "checker": ("score", "faithfulness:FaithfulnessValidator.validate_answer"),
+    "beside": ("score", "judge.rules:beside_reference"),
+    **{f"{kind}_context_{name}": ("score:metrics", f"judge.scorecard:{of}_{name}") for kind, of in (("id_based", "id"), ("non_llm", "text")) for name in ("precision", "recall")},
     "semantic": ("semantic", "semantic_eval:PairSimilarity.__call__"),
+    "reader": ("semantic:reader", "semantic_eval:_read_against"),
     "differences": ("semantic", "semantic_eval:compare"),
     "remembers": ("test", "persona.simulator:in_force"),
     "context_check": ("test", "persona.simulator:check_turn"),
@@ -89,8 +103,10 @@ PLANTS = {
     "contributions": ("test:components", "persona.session:_contributions"),
     "diagnosis": ("test", "persona.failures:FailureAnalyzer.diagnose"),
     "plan": ("test", "persona.improve:ImprovementApplier.plan"),
+    "report.md": ("test", "persona.session:TestReportGenerator.markdown"),
+    "dashboard.html": ("test", "persona.session:dashboard_html"),
 }
-SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules")
+SLICE = ("reranker", "search", "relevance", "validator:number_signs", "validator:claim", "validator", "context_check", "fact_check", "rules", "reading", "checker")
 
 # names in the source that are no constant: what they stand for
 COMPUTED = {"persona.fact_check": "what is given to `_ours`", "experiment.steps": "the names of steps and systems", "faithfulness": "the parts of the validator, see `part`", "answering.loop": "what is given to `note`", "core.wall": "the wall itself", "faithfulness.claims": "the signs and rules by their own names", "judge.scorecard": "the names of the metrics", "persona.session": "the pages of a session"}
@@ -107,7 +123,7 @@ def named_steps() -> tuple[set[str], set[str]]:
             if not isinstance(node, ast.Call) or not node.args: continue
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr if isinstance(node.func, ast.Attribute) else ""
             first = node.args[0]
-            if called == "tries" and isinstance(first, ast.Name) and first.id == "rule": found |= {f"validator:{n}" for n in RULES}; continue
+            if called == "tries" and isinstance(first, ast.Name) and first.id == "rule": found |= {f"validator:{n}" for n in RULES | SOURCE_RULES}; continue
             if called == "tries" and isinstance(first, ast.Name) and first.id != "of": found.add(f"validator:{first.id.lstrip('_')}"); continue
             if called == "part" and isinstance(first, ast.Constant) and module == "faithfulness": found.add(f"validator:{first.value}"); continue
             if called not in ("attempt", "failure_of", "wall", "note", "_ours"): continue
@@ -196,10 +212,10 @@ class Bench:
 
     def check(self, kind):
         from rag_quality.report.answers import html_of, text_of
-        from rag_quality.faithfulness import FaithfulnessValidator
         said = lambda pairs: [{"entailment": .5, "neutral": .4, "contradiction": .1} for _ in pairs]
-        found = check_answers(self.rows, validator=FaithfulnessValidator(said, Silent()) if kind == "models" else None)
-        assert len(found) == 2 and "n_failed" in found.to_dict() and html_of(found)
+        validator = {"models": lambda: FaithfulnessValidator(said, Silent()), "reader": lambda: FaithfulnessValidator(Reader.__new__(Reader))}.get(kind)
+        found = check_answers(self.rows, validator=validator() if validator else None)
+        assert len(found) == len(self.rows) and "n_failed" in found.to_dict() and html_of(found)
         return [f for r in found.failed for f in r.failures], found.n_failed, text_of(found)
 
     def test(self, kind):
@@ -217,11 +233,13 @@ class Bench:
         return [Row(f) for f in steps], len({f["id"] for f in steps}), report
 
     def score(self, kind):
-        card = score_rows(self.rows)
+        ids = {"retrieved_context_ids": [self.article.doc_id], "reference_context_ids": [self.article.doc_id], "reference_contexts": [self.article.full_text]}
+        rows = [r | ids for r in self.rows] if kind == "metrics" else self.rows
+        card = score_rows(rows, metrics=list(OFFLINE_METRICS) if kind == "metrics" else None, checker=FaithfulnessValidator().validate_answer)
         return [f for r in card.rows for f in r.failures], card.n_failed, card.text()
 
     def semantic(self, kind):
-        found = SemanticEvaluator().evaluate_many([r["answer"] for r in self.rows], [r["contexts"][0] for r in self.rows])
+        found = SemanticEvaluator(reader=Silent() if kind == "reader" else None).evaluate_many([r["answer"] for r in self.rows], [r["contexts"][0] for r in self.rows])
         failures = [f for r in found for f in r.failures]
         return failures, sum(bool(r.failures) for r in found), " ".join(map(str, failures))
 
@@ -304,6 +322,7 @@ def main():
         os.chdir(d)                                             # the last plan of a session is written below the working folder
         bench = Bench(Path(d)); found, computed = named_steps()
         known = found | search_names(Parts(bench.collection), bench.collection)
+        known |= {*OFFLINE_METRICS, "report.md", "dashboard.html"}                              # named by what is computed, see COMPUTED
         ladder = {s.name for system in pipeline(bench.collection)[:3] for s in system.steps}    # BM25 in its variants: one plant for all
         missing, gone = known - PLANTS.keys() - ladder, PLANTS.keys() - known
         note("every optional step has a plant", not missing and not gone and computed <= COMPUTED.keys(), f"{len(PLANTS)} plants; without one: {sorted(missing)}; no longer there: {sorted(gone)}; computed: {sorted(computed - COMPUTED.keys())}")

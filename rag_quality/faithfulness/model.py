@@ -210,13 +210,13 @@ def _look_beyond(found, verdicts, S:ReadContext, beyond:Beyond, model, lost, rea
         references, failure = attempt("validator:references", claim_references, f, S, beyond, otherwise=())
         if failure:
             f.failures = (*f.failures, failure)
-        W = S
-        followed = [p for r in references if r.kind == "law" for p in beyond.followed(r, f.cited.claim.text)]
+        W, followed = S, [p for r in references if r.kind == "law" for p in beyond.followed(r, f.cited.claim.text)]
         if followed:
             wider = read_source((*S.texts, *dict.fromkeys(p.full_text for p in followed)))
             if again := checked_claims(f.cited.claim.text, wider, lost):
-                W, f = wider, again[0]
+                W, own, f = wider, f, again[0]
                 v = _against_law(v, _judged([f], W, model, reader)[0], followed, len(S.texts))
+                own.failures = tuple(dict.fromkeys((*own.failures, *f.failures)))
         out.append(_rested(f, v, references, W, beyond))
     return tuple(out)
 

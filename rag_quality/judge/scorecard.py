@@ -489,11 +489,12 @@ def _by_rules(row:ScoreRow, rules, evaluator, over:float) -> tuple[Judgment|None
             (failure_of("rules", e) if ours else Failure("rules", type(e).__name__, "rules", str(e)[:160]),),
         )
 
-def _beside(row:ScoreRow, verdict:Judgment|None) -> str:
-    "Why the rules say that an answer is not what was asked; '' where they do not, or gave no verdict."
+def _beside(row:ScoreRow, verdict:Judgment|None) -> tuple[str, tuple[Failure, ...]]:
+    "(why the rules say that an answer is not what was asked, or '', what raised)."
     if verdict is None or verdict.method != "rules":
-        return ""
-    return attempt("beside", judge_rules.beside_reference, row.item, verdict, otherwise="")[0]
+        return "", ()
+    why, failure = attempt("beside", judge_rules.beside_reference, row.item, verdict, otherwise="")
+    return why, (failure,) if failure else ()
 
 def _by_llm(rows, metrics, llm, make, options) -> tuple[MetricRun, RagasScorer|None]:
     "The LLM's metrics, or why there are none: no LLM, no ragas."
@@ -542,12 +543,14 @@ def _versions(llm, scorer, rules, prompts) -> dict:
         "encoder": scorer.encoder_name, "encoder_hash": content_hash(scorer.encoder.fingerprint),
         "relevancy_calibrated": scorer.calibrate is not None, "strictness": scorer.strictness}
 
-def _accepted(row:ScoreRow, checker, over:float) -> bool|None:
-    "Is the answer acceptable by `checker`? None: not checked, or it has no score."
+def _accepted(row:ScoreRow, checker, over:float) -> tuple[bool|None, tuple[Failure, ...]]:
+    "(is the answer acceptable by `checker`, None where that is not known, what raised: it or parts of it)."
     if checker is None or not row.item.contexts or time.monotonic() > over:
-        return None
-    result, _ = attempt("checker", checker, row.item.answer, list(row.item.contexts))
-    return None if result is None or result.score is None else bool(result.is_acceptable)
+        return None, ()
+    result, failure = attempt("checker", checker, row.item.answer, list(row.item.contexts))
+    known = result is not None and result.score is not None
+    lost = (failure,) if failure else tuple(getattr(result, "failures", ()))
+    return bool(result.is_acceptable) if known else None, lost
 
 
 # %% ../../nbs/judge/05_scorecard.ipynb #f678fb11
@@ -594,18 +597,15 @@ def score_rows(
     spent = Spent(
         after.calls - before.calls, after.tokens - before.tokens, round(after.usd - before.usd, 8),
         after.unpriced - before.unpriced) if before is not None and asked else None
+    accepted = [_accepted(r, checker, over) for r in found]
+    aside = [_beside(r, said) for r, (said, *_) in zip(found, beside)]
     results = tuple(
         RowResult(
-            r.row_id,
-            r.item.query,
-            {m: (run.rows[i] | offline[i][0])[m] for m in chosen},
+            r.row_id, r.item.query, {m: (run.rows[i] | offline[i][0])[m] for m in chosen},
             *beside[i][:2],
-            (*beside[i][2], *offline[i][1]),
-            answer_kind(r.item.answer).kind,
-            _accepted(r, checker, over),
-            r.item.answer,
-            len(r.item.contexts),
-            _beside(r, beside[i][0]), content_hash(r.item.query, r.item.answer, r.item.contexts),
+            (*beside[i][2], *offline[i][1], *accepted[i][1], *aside[i][1]),
+            answer_kind(r.item.answer).kind, accepted[i][0], r.item.answer, len(r.item.contexts), aside[i][0],
+            content_hash(r.item.query, r.item.answer, r.item.contexts),
         )
         for i, r in enumerate(found)
     )

@@ -357,8 +357,9 @@ def _written(store:SessionStore) -> None:
         ("dashboard.html", lambda: dashboard_html(store.folder)),
     ):
         text, failure = attempt(name, make)
-        if failure:
+        if failure:                # after the session was counted
             _note_failures(store, store.session["id"], [failure])
+            store.update(counts={**(store.session.get("counts") or {}), **store.sort()})
         store.write(name, text or f"{name}: 쓰다 오류가 났습니다. {failure}\n")
 
 # %% ../../nbs/persona/00_session.ipynb #fa6395a4
