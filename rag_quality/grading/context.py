@@ -234,11 +234,10 @@ def _whole(scorer:RelevanceScorer, query:str, passages) -> bool:
 # Both biases let no more contexts without the answer pass there than pass without the reader
 _WRITTEN, _SPOKEN, _FIVE = (1.05, .4, .31), (.83, .93, -.2, -.55, 1.79), 5
 
-# articles of a book in which answers are read in the order of `read_order`: of 280 questions to twelve books of 18 to 35
-# articles 203 were answered rightly and 11 wrongly, and 211 and 11 in that order; on the bundled book of 858 (a third of
-# the colloquial dev questions) five more were answered and two fewer rightly. 2026-11
-_SMALL = 50
-
+# where answers are read in the order of `read_order`: in a book of fewer than 50 articles, whose words are not counted (the
+# scorer has no collection). Of 280 questions to twelve books of 18 to 35 articles 203 were answered rightly and 11 wrongly,
+# and 211 and 11 in that order; on the bundled book of 858 (a third of the colloquial dev questions) five more were answered
+# and two fewer rightly. 2026-11
 class KnowingScorer:
     """P(a context answers a query): `RelevanceScorer` for a written query, `PassageGrader` with what the knowledge
     reads in a colloquial one; and what the model says that reads the question with each article."""
@@ -283,8 +282,7 @@ class KnowingScorer:
         hits:Sequence[tuple["str|Passage", float]],    # what a search found, with its scores, the best first
     ) -> list[tuple["str|Passage", float]]:
         "The hits in the order of `read_order` in a small book; as they are in a larger one or without a reader."
-        small = self.collection is not None and self.collection.n <= _SMALL
-        return read_order(nfc(query[:2000]), hits, self.reader) if small else list(hits)
+        return read_order(nfc(query[:2000]), hits, self.reader) if self.collection is None else list(hits)
 
     def _size(self) -> float:
         "log10 of the articles of the book, 1 to 4."
