@@ -107,7 +107,7 @@ def evidence(collection, queries, found):
         if hits:
             p = plain.score_context(q, hits, also=result.text if result.text != q else None).score
             odds = max(r.odds for r in reader.read([(q, h) for h in hits]))
-            out.append((logit(p), odds, np.log10(min(max(len(collection.passages), 10), 10_000)), bool(found[q] & {h.doc_id for h in hits}), p >= .5))
+            out.append((logit(p), odds, plain._size(), bool(found[q] & {h.doc_id for h in hits}), p >= .5))
     return out
 
 

@@ -70,6 +70,7 @@ class Step:
     fallback: "Step|None" = field(default=None, repr=False)
     # looks at the states of many queries before they are run one by one; it may raise, as `apply` may
     prepare: "Callable[[list[State]], None]|None" = field(default=None, repr=False)
+    depth: int = 0          # hits that it looks at, however few are asked for
 
     def __call__(self, state:State) -> tuple[State, TraceEntry]:
         start, failures = time.perf_counter(), ()
@@ -134,8 +135,7 @@ class System:
 
     def search(self, query:str, k:int=10) -> SearchResult:
         "The `k` best passages for `query`, with the rewritten query, the added terms and a trace entry for each step."
-        read = any(s.name == "reading" for s in self.steps)      # it looks at ten
-        state, trace = self._through(query, max(k, 10) if read and k > 0 else k)
+        state, trace = self._through(query, max([k, *(s.depth for s in self.steps)]) if k > 0 else k)
         return SearchResult(query, state.text, state.terms, [(self.passages[d], s) for d, s in state.hits[:k]], trace,
             state.model)
 
@@ -256,7 +256,7 @@ def reading_step(reader:AnswerReader, by_id:dict[str, Passage]) -> Step:
         hits = read_order(s.query, [(by_id[d], x) for d, x in s.hits], reader)
         moved = sum(p.doc_id != d for (p, _), (d, _) in zip(hits, s.hits))
         return replace(s, hits=tuple((p.doc_id, x) for p, x in hits)), f"{moved}건의 자리가 바뀜" if moved else "차례 그대로"
-    return Step("reading", apply)
+    return Step("reading", apply, depth=10)
 
 # %% ../../nbs/experiment/02_steps.ipynb #dc52ec54
 def campus_step(

@@ -125,8 +125,8 @@ def answer_reader(
 
 # %% ../../nbs/relevance/01_reading.ipynb #f7a90d12
 # the first ten hits by the score of the search, as a share of the first one's, and so much times P(the article answers):
-# of 0, .1, .2, .3, .5, .8, 1 and 2 the one with which the right article is first and among the first three or five on the
-# development halves (benchmarks/asked set 1, data/asks test, the bundled collection, statutes) alike; 2026-11
+# of 0, .1, .2, .3, .5, .8, 1 and 2 one that puts the right article first more often than 0 on each of the development halves
+# (benchmarks/asked set 1, data/asks test, the bundled collection, statutes); small books would take .5 to .8; 2026-11
 _TEN, _SHARE = 10, .3
 
 def read_order(
