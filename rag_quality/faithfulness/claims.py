@@ -115,7 +115,9 @@ def _told_law(x:Citation, S:ReadContext) -> bool:
     return bool(re.search(re.escape(flat_name(x.key)) + r"(?!\d|의\d)", flat_name(S.flat)))
 
 def _quoted(c:Cited, x:Citation, S:ReadContext) -> bool:
-    "Does a citation in brackets stand in a passage just so, after the same words ('관내주민 등(제5조제1항)')?"
+    "Does a bare citation in brackets stand in a passage just so, after the same words ('관내주민 등(제5조제1항)')?"
+    if x.regulation:
+        return False                 # a source, which the title of a passage may hold, too
     before = re.sub(r"\s", "", c.claim.text[:max(c.claim.text.find(x.text), 0)])[-4:]
     return len(re.findall(r"[가-힣]", before)) > 1 and before + re.sub(r"\s", "", x.text) in S.flat
 

@@ -39,6 +39,13 @@ class _Found(BM25Index):
         self.matrix = SimpleNamespace(indptr=np.append(0, np.cumsum(often)), indices=indices, data=weights)
 
 # %% ../../nbs/retrieval/05_postgres.ipynb #215b61fb
+def _masked(text:str, uri:str) -> str:
+    "A text without the name and the password that a URI holds."
+    secrets = re.findall(r"(?<=//).+(?=@)|(?<=password=)[^&\s]+", uri)
+    for s in [*secrets, *(s.partition(":")[2] for s in secrets)]:
+        text = text.replace(s, "***") if s else text
+    return text
+
 class PostgresStore:
     "A store in PostgreSQL with pgvector: three tables of one name."
     most = 1000     # neighbours that an HNSW index looks at, at most
@@ -54,20 +61,22 @@ class PostgresStore:
         _checked_terms([], k1, b)
         if kind not in ("flat", "hnsw"):
             raise ConfigError(f"kind={kind!r}: PostgreSQL에서는 flat, hnsw 가운데 하나를 주세요.")
-        uri, _, named = uri.partition("#")
+        who, at, rest = uri.rpartition("@")               # a password may hold any sign
+        rest, _, named = rest.partition("#")
+        uri = who + at + rest
         self.table = named or table
         if not re.fullmatch(r"\w{1,50}", self.table):
             raise ConfigError(f"표의 이름 {self.table!r}: 글자, 숫자, 밑줄로 50자까지 적어 주세요.")
         self.kind, self.params, self.ef_search, self.k1, self.b = kind, dict(params or {}), ef_search, k1, b
         self._pg, vectors = import_extra("psycopg", "pgvector"), import_extra("pgvector.psycopg", "pgvector")
-        self._at, self._indexed = re.sub(r"//[^/@]*@", "//", uri), False
+        self._at, self._indexed = _masked(uri, uri), False
         try:
             self._db = self._pg.connect(uri, autocommit=True, connect_timeout=10)
             if not self._db.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
                 self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
             vectors.register_vector(self._db)
         except self._pg.Error as e:
-            told = " ".join(str(e).split())
+            told = _masked(" ".join(str(e).split()), uri)
             raise ConfigError(f"{self._at}: PostgreSQL에 닿지 못했거나 pgvector가 없습니다 ({told}). 주소와 확장을 확인하세요.") from None
 
     @contextmanager
