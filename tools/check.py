@@ -9,6 +9,7 @@ The closing line says how many passed and failed. The checks are the functions o
 """
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import time
 import venv
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,8 +148,9 @@ def bench():
     sh(sys.executable, "benchmarks/run_all.py", "--slice")
 
 
-def others():
-    "in an environment of their own (tools/others.txt): files that other tools write, hanbit as they read it, mteb's figures and ours"
+@contextmanager
+def beside(requirements):
+    "The Python of an environment of its own, made and gone again, which has what `requirements` names and sees this one's packages."
     with tempfile.TemporaryDirectory() as d:
         where = Path(d)/"venv"
         venv.create(where, with_pip=True)
@@ -155,7 +158,23 @@ def others():
         packages = next(where.glob("[Ll]ib/**/site-packages"))
         (packages/"this_environment.pth").write_text("".join(f"{p}\n" for p in seen), encoding="utf8")
         python = where/("Scripts/python.exe" if os.name == "nt" else "bin/python")
-        sh(python, "-m", "pip", "install", "--quiet", "--no-compile", "-r", ROOT/"tools"/"others.txt", PIP_CONSTRAINT="")
+        sh(python, "-m", "pip", "install", "--quiet", "--no-compile", "-r", ROOT/"tools"/requirements, PIP_CONSTRAINT="")
+        yield python
+
+
+def browser():
+    "the chat page and what `check`, `judge`, `evaluate` and `test` write, used and looked at in Chrome or Chromium"
+    here = any(map(shutil.which, ("chromium", "google-chrome", "chromium-browser", "chrome")))
+    if not here and shutil.which("apt-get") and os.geteuid() == 0:
+        sh("apt-get", "update", "-qq")
+        sh("apt-get", "install", "-y", "-qq", "chromium", "chromium-driver", "fonts-nanum", DEBIAN_FRONTEND="noninteractive")
+    with beside("browser.txt") as python:
+        sh(python, "tools/browser_check.py", RAG_QUALITY_CLI=BIN/"rag-quality", PYTHONPATH=ROOT, **ONE)
+
+
+def others():
+    "in an environment of their own (tools/others.txt): files that other tools write, hanbit as they read it, mteb's figures and ours"
+    with beside("others.txt") as python:
         for name in ("real_forms", "hanbit_folder", "mteb_task"):
             sh(python, f"benchmarks/{name}.py", RAG_QUALITY_COMPARE="1", PYTHONPATH=ROOT, **ONE)
 
@@ -189,6 +208,7 @@ CHECKS = [
     Check(bench_few, night=False, beside=True),
     Check(bench, push=False),
     Check(others, push=False),
+    Check(browser, push=False),
 ]
 
 

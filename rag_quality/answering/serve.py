@@ -235,8 +235,8 @@ async def _unless_gone(request, task:asyncio.Task):
 
 class _Service:
     "The addresses of a served book."
-    def __init__(self, ask, check, name, book, workers, waiting, most):
-        self.ask, self.check, self.name, self.book, self.most = ask, check, name, book, most
+    def __init__(self, ask, check, name, about, workers, waiting, most):
+        self.ask, self.check, self.name, self.about, self.most = ask, check, name, about, most
         self.desk, self.begun = _Desk(workers, waiting), int(time.time())
 
     def json(self, Response, value):
@@ -260,7 +260,7 @@ class _Service:
     async def models(self, request, Json, _):
         model = {
             "id": self.name, "object": "model", "created": self.begun, "owned_by": "rag-quality",
-            "rag_quality": {"book": self.book}}
+            "rag_quality": self.about}
         wanted = request.path_params.get("model")
         if wanted not in (None, self.name):
             raise no_model(wanted, self.name)
@@ -278,6 +278,7 @@ def serving_app(
     check: Callable,  # (query, answer, contexts or None, threshold) -> dict with 'answer', 'contexts', 'claims'
     *,
     book: str = "",  # what is told of the book to a person
+    examples: Sequence[str] = (),  # questions that the chat page offers to begin with
     name: str = "rag-quality",  # of the model
     token: str | None = None,  # that every request must carry; None: none
     hosts: Sequence[str] | None = LOOPBACK,  # names by which it may be called where there is no token; None: any
@@ -292,7 +293,7 @@ def serving_app(
             raise ConfigError(f"{option}={value!r}: {least} 이상의 정수여야 합니다.")
     starlette, routing = import_extra("starlette.applications", "serve"), import_extra("starlette.routing", "serve")
     responses = import_extra("starlette.responses", "serve")
-    service = _Service(ask, check, name, book, workers, waiting, most_bytes)
+    service = _Service(ask, check, name, {"book": book, "examples": [*examples]}, workers, waiting, most_bytes)
     def at(path, way, method="GET"):
         async def endpoint(request):
             try:

@@ -8,6 +8,7 @@ __all__ = []
 # %% ../../nbs/cli/00_answers.ipynb #36d4c555
 import contextlib, json, os, re, sys
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 # %% ../../nbs/cli/00_answers.ipynb #699616fd
@@ -265,7 +266,7 @@ def _check_command(args) -> int:
 class _Served:
     "What `serve` gives of a collection: the answers of `ask`, the verdicts of `check`, the search under both."
     def __init__(self, args):
-        self.assistant, self.beyond = _assistant_of(args), _beyond_of(args)
+        self.assistant, self.beyond, self.paid = _assistant_of(args), _beyond_of(args), bool(args.llm)
         from rag_quality.faithfulness.citations import CitationBook
         self.cited = CitationBook(self.assistant.passages)
         self.found("휴학은 언제까지 신청하나요?", 1) if args.llm else self.ask("휴학은 언제까지 신청하나요?", ())      # loaded before the first visitor; a model is not paid for that
@@ -280,6 +281,19 @@ class _Served:
     def search(self, query:str, k:int) -> list[dict]:
         from rag_quality.answering.parts import source_of
         return [{"article": source_of(p).label, "text": p.full_text, "score": round(float(s), 4)} for p, s in self.found(query, k)]
+
+    def examples(self, most:int=3) -> list[str]:
+        "Questions out of the titles of articles, each of another regulation, that are answered (none where a model would be paid)."
+        from rag_quality.answering.fallback import question_of
+        from rag_quality.answering.parts import source_of
+        asked = {}
+        for p in self.assistant.passages:
+            if question := question_of(p):
+                asked.setdefault(source_of(p).regulation, []).append(question)
+        several = len(asked) >= most
+        tried = [qs[len(qs) // 2] for qs in asked.values()] if several else [q for qs in asked.values() for q in qs]
+        tried = [] if self.paid else tried[::max(1, len(tried) // (2 * most))][:2 * most]
+        return list(islice((q for q in tried if not self.ask(q, ()).get("abstained")), most))
 
     def contexts(self, query:str, answer:str) -> list[str]:
         "The articles of the book that an answer is held against: what it cites, and what is found for it."
@@ -324,7 +338,9 @@ def _serve_command(args) -> int:
     if args.mcp:
         tool_server(book_tools(served.search, served.check, served.cite), workers=workers).run("stdio")
         return 0
-    app = serving_app(served.ask, served.check, book=book, token=token, workers=workers, waiting=args.waiting)
+    app = serving_app(
+        served.ask, served.check, book=book, examples=served.examples(), token=token, workers=workers,
+        waiting=args.waiting)
     tell = lambda where: print(f"{where} 에서 답합니다 ({book}). 멈추려면 Ctrl-C.", flush=True)
     listen(app, host=args.host, port=args.port, tell=tell)
     return 0

@@ -26,7 +26,7 @@ from ..claims.reader import Reader, ReadPair
 from .claims import Checked, checked_claims
 from .context import Flag, ReadContext, _places, context_texts, hide_orders, read_source
 from .features import _foreign_words, _rival_number
-from .joint import joint_score, read_claims
+from .joint import is_about, joint_score, read_claims
 from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
 from ..llm import check_role
@@ -267,12 +267,15 @@ def joint_limits(f:Checked, v:ClaimVerdict) -> tuple[float, float]:
 def _verdict_of_both(f:Checked, score:float, said:ReadPair, S:ReadContext) -> ClaimVerdict:
     v = _verdict(f, score, S)
     low, high = joint_limits(f, v)
-    both = round(min(max(joint_score(score, said), low), high), 4)
+    both = round(min(max(joint_score(score, said, f.signs), low), high), 4)
     if both >= THRESHOLD:
         if v.verdict == "supported":
             return replace(v, score=both)
         return replace(v, verdict="supported", score=both, fault=None, method="reader",
                        reason="읽는 모델이 근거에서 따라 나온다고 합니다.")
+    if v.fault not in _HARD and not is_about(f.signs, said, THRESHOLD):
+        return replace(v, verdict="unsupported", score=both, fault="unsupported", method="reader",
+                       reason="근거가 이 말의 내용을 다루지 않습니다.")
     against = said.contradiction > max(said.neutral, said.entailment)
     told = f"{quoted(said.wrong, '이')} 근거와 다릅니다(읽는 모델)." if said.wrong else "근거와 어긋납니다(읽는 모델)."
     if v.verdict == "supported":
