@@ -60,7 +60,7 @@ def own(small):
     yield ["judging.py", *(["--slice"] if small else [])]
     for more in ([], ["--faults"]): yield ["expansion.py", str(HERE.parent/"data/hanbit"), *more, *(["--slice"] if small else ["--split", "dev"])]
     for name in ANSWERS: yield [name, *(["--slice"] if small else [])]
-    for name in ("rules.py", "outcomes.py", "judge_beside.py"): yield [name, *(["--slice"] if small else [])]
+    for name in ("rules.py", "elsewhere.py", "outcomes.py", "judge_beside.py"): yield [name, *(["--slice"] if small else [])]
     yield ["grading.py", *(["--slice"] if small else [])]
     yield ["query_analysis.py", *(["--slice"] if small else [])]
     yield ["learn.py", *(["--slice"] if small else [])]

@@ -116,6 +116,14 @@ _FAULT = re.compile(
     rf"\W*(?:(?:HTTP\S*|Error)\s)?(?:[45]\d\d\s*[-:]?\s*)?(?:{_STATUS})\W*|\W*Traceback \(most recent call last\).*"
     r"|\W*(?:(?:FATAL|CRITICAL|Unhandled)\s)?(?:[\w.]*(?:Error|Exception|Timeout|Warning))\b\s*(?:code)?\s*[\]:(].*"
     r"|\s*<(?:!doctype|html)\b.*", re.S | re.I)
+# of servers and providers, in a text without Hangul
+_SERVER_SAID = re.compile(
+    r"\b(?:Internal Server Error|Bad Gateway|(?:Service|Server) (?:Temporarily )?Unavailable|Gateway Time-?out|Too Many Requests)\b"
+    r"|\b[45]\d\d (?:Unauthorized|Forbidden|Not Found|Bad Request)\b|\brate limit|\bquota\b|\bmaximum context\b|\bcontext (?:length|window)\b|\bapi[ _]?key\b|\bE(?:CONN\w+|TIMEDOUT|NOTFOUND|AI_AGAIN)\b"
+    r"|\b(?:upstream|gateway|request|connection|connect|read|response|operation)\b[^\n.;]{0,16}\b(?:time-?out|timed out|refused by|reset by|aborted)\b"
+    r"|^\W*connection (?:was )?(?:closed|reset|refused|lost|aborted)\b"
+    r"|\bserver (?:had an|returned an?|encountered an?) [^\n]{0,20}error\b|\b(?:is |currently )?overloaded\b"
+    r"|\bmodel\b[^\n]{0,60}\b(?:not found|does not exist|not loaded|failed to load)\b|\bout of memory\b", re.I)
 _ERROR_KEYS = frozenset("error errors detail exception traceback error_message errorMessage".split())
 # said of itself, not of a case ('오류가 발생한 경우')
 _BROKE = re.compile(
@@ -123,7 +131,7 @@ _BROKE = re.compile(
     r"|(?:요청|응답|연결|접속|처리|대기)\s?시간(?:이|을)?\s?초과(?:되었|됐|했|하였)"
     r"|(?:서버|서비스|시스템|모델|API)[^.]{0,24}(?:연결|접속|통신|호출|응답)[^.]{0,12}(?:실패|수\s?없습니다|되지\s?않았|되지\s?않습니다|못했)"
     r"|(?:답변|응답|답|결과)(?:을|를)?\s?(?:생성|처리|불러|만들)[^.]{0,10}(?:못했|실패|수\s?없습니다|지\s?않았)"
-    r"|(?:호출|요청|응답|생성|연결)\s?(?:실패|오류)(?:\s?[:：(]|\W*$)")
+    r"|(?:호출|요청|응답|생성|연결)\s?(?:실패|오류)(?:\s?[:：(]|\W*$)|^\W*일시적인?\s(?:오류|장애|에러)(?:입니다|예요|이에요)")
 
 def _is_error(text:str) -> bool:
     "An error text and nothing else."
@@ -137,6 +145,8 @@ def _is_error(text:str) -> bool:
             found = None
         if isinstance(found, dict) and found.keys() & _ERROR_KEYS:
             return True
+    if len(bare) < 400 and not re.search("[가-힣]", bare) and _SERVER_SAID.search(bare):
+        return True
     return len(bare) < 400 and bool(_BROKE.search(bare)) and all(
         _BROKE.search(p.text) or p.kind in ("advice", "abstention", "greeting", "question", "heading") or _idle(p)
         for p in split_claims(text))
