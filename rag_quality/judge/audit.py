@@ -14,7 +14,7 @@ from ..claims.kinds import answer_kind
 from ..core import ConfigError, LLMError, atomic_write, cache_dir, content_hash, log
 from . import LLMJudge
 from .verdicts import JudgeItem, _read_item
-from ..metrics import Scores, compare, holm
+from ..metrics import Scores, compare, holm, p_text
 
 # %% ../../nbs/judge/06_audit.ipynb #85d6b532
 _PADDING = (
@@ -169,4 +169,4 @@ def audit_text(found:Iterable[Probe]) -> str:
     show = lambda v: "–" if v is None else f"{v:+.3f}"
     return "\n".join(
         f"{PROBES[p.name]:<4} 답 {p.n}/{p.asked}개, 같은 점수 {p.same}개, 차이 {show(p.difference)} [{show(p.low)}, {show(p.high)}]"
-        f"{'' if p.name == 'repeat' or p.p is None else f', p {p.p:.3f}' if p.p >= .001 else ', p < 0.001'}: {p.told}" for p in found)
+        f"{'' if p.name == 'repeat' or p.p is None else ', ' + p_text(p.p)}: {p.told}" for p in found)
