@@ -8,10 +8,16 @@ __all__ = []
 # %% ../../nbs/cli/01_judge.ipynb #5510eb5a
 import json, sys
 
-from .measure import (_check_writable, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options,
-    _model_options, _tell_batch)
+from .measure import (_check_writable, _command_of, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options,
+    _model_options, _page_options, _tell_batch, _write_page)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
+def _outcomes_told(outcomes:dict[str, int]) -> str:
+    "What became of the answers, in one sentence; what did not happen is left out, but for passes and failures."
+    from rag_quality.claims.kinds import OUTCOMES
+    told = [f"{n}개 {OUTCOMES[k]}" for k, n in outcomes.items() if n or k in ("passed", "failed")]
+    return f"답 {sum(outcomes.values())}개 가운데 {', '.join(told)}."
+
 def _out_options(parser) -> None:
     "The arguments that say where the results go for other tools."
     parser.add_argument("--out", action="append", metavar="파일", help="답마다의 결과를 표로: .parquet, .jsonl, .json (여러 번 줄 수 있음)")
@@ -312,25 +318,41 @@ def _audit(args, judge, items) -> int:
 def _benchmark_command(args) -> int:
     "Run the benchmark, or score the files of another system; 1 where a model was asked and made nothing of it."
     _check_writable(args.json, folder=False)
-    from rag_quality.benchmark import checked_tasks, run_benchmark, save_result, score_files
+    _check_writable(args.html, False, args.json)
+    from rag_quality.benchmark import TASKS, checked_tasks, run_benchmark, save_result, score_files
+    from rag_quality.core.terminal import GatheredLog, for_terminal
     from rag_quality.benchmark.data import load_benchmark
     tasks, llm = checked_tasks(args.tasks), None
     bench = load_benchmark(args.data)
     if args.run_file or args.answers:
-        result = score_files(bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
+        gathered, result = None, score_files(bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
     else:
         llm = _llm_of(args)
         if {"retrieval", "refusal"} & set(tasks):
             _expansion_forecast(llm, bench.split(args.split).collection.judged)
-        result = run_benchmark(
-            bench, tasks=tasks, split=args.split, encoder=_encoder_of(args), llm=llm, every=1 if args.all else 4)
+        with GatheredLog(args.verbose) as gathered:
+            result = run_benchmark(
+                bench, tasks=tasks, split=args.split, encoder=_encoder_of(args), llm=llm, every=1 if args.all else 4)
         _tell_batch(llm)
-    print(result._repr_markdown_())
+    closing = _benchmark_told(result, TASKS)
+    print(f"{for_terminal(result._repr_markdown_(), keys=3)}\n\n{closing}")
+    if gathered:
+        gathered.tell()
+    if args.html:
+        from rag_quality.report.tables import benchmark_html
+        _write_page(args.html, benchmark_html(result, TASKS, closing, command=_command_of(args)))
     if args.json:
         save_result(result, args.json)
         print(f"수치와 파일의 지문을 {args.json}에 적었습니다.", file=sys.stderr)
     named = [f for f in result.figures if f.method.startswith("llm:")]
     return 1 if llm is not None and not hasattr(llm, "unmatched") and named and all(f.value is None for f in named) else 0
+
+def _benchmark_told(result, tasks:dict[str, str]) -> str:
+    "What a benchmark measured, in one sentence: the first figure of each task, and how many could not be measured."
+    first = {f.task: f for f in reversed([f for f in result.figures if f.value is not None])}
+    told = [f"{tasks.get(t, t)} {first[t].part} {first[t].measure} {first[t].value:.2f}" for t in dict.fromkeys(f.task for f in result.figures) if t in first]
+    none = sum(f.value is None for f in result.figures)
+    return f"{result.system}, {result.split}: " + (", ".join(told) or "잰 것이 없음") + (f"; 재지 못한 수치 {none}개" if none else "") + "."
 
 def _add_benchmark(commands) -> None:
     "Add `benchmark` to the commands of `rag-quality`."
@@ -349,6 +371,7 @@ def _add_benchmark(commands) -> None:
     b.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
     b.add_argument("--all", action="store_true", help="답의 질을 모든 필요에서 (기본: 넷에 하나)")
     b.add_argument("--json", metavar="파일", help="모든 수치와 파일의 지문을 JSON으로")
+    _page_options(b)
     _llm_options(b)
     b.set_defaults(run=_benchmark_command)
 

@@ -6,7 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/cli/02_measure.ipynb #3b34ba9f
-import argparse, json, os, sys
+import argparse, json, os, re, shlex, sys
 
 # %% ../../nbs/cli/02_measure.ipynb #c1ab50e5
 def _collection_of(args):
@@ -32,6 +32,23 @@ def _check_writable(target:str|None, folder:bool, *sources:str|None   # the file
         raise ConfigError(f"{'폴더를' if folder else '파일을'} 주어야 하는데 아닙니다: {target}")
     if not os.access(nearest, os.W_OK) or nearest != place and not nearest.is_dir():
         raise ConfigError(f"쓸 수 없는 곳입니다: {target}")
+
+def _command_of(args) -> str:
+    "The command as it was given, without the passwords of addresses; '' where it was not given in a shell."
+    from rag_quality.llm.errors import mask_secrets
+    told = shlex.join(["rag-quality", *argv]) if (argv := getattr(args, "argv", None)) else ""
+    return mask_secrets(re.sub(r"(?<=://)[^\s/@']+@", "***@", told))
+
+def _write_page(path:str, page:str) -> None:
+    "Write a page and say where."
+    from rag_quality.core import atomic_write
+    atomic_write(path, page)
+    print(f"쪽: {path}")
+
+def _page_options(parser) -> None:
+    "The arguments of what is measured in many steps: a page, and every line that is logged."
+    parser.add_argument("--html", metavar="파일", help="같은 표를 한 쪽으로: 구간은 막대로, 끝에 명령과 지문")
+    parser.add_argument("--verbose", action="store_true", help="재는 동안의 기록을 모두 (없으면 갈래마다 한 줄)")
 
 def _encoder_of(args):
     "The encoder that the arguments name: what is wrong with it is told before the work."
@@ -137,22 +154,28 @@ def _evaluate_command(args) -> int:
     from functools import partial
     from rag_quality.cli.learn import _pack_of
     from rag_quality.experiment import ablation_systems, measurable, pipeline, run_experiment
+    from rag_quality.core.terminal import GatheredLog
     from rag_quality.metrics import parse_measures
     from rag_quality.report import save_experiment, text_table
     parse_measures(args.measures)                     # what is wrong is told before the work, not after
-    for target, folder in ((args.json, False), (args.out, True)):
-        _check_writable(target, folder)
+    for target, folder, other in ((args.json, False, args.html), (args.html, False, args.json), (args.out, True, None)):
+        _check_writable(target, folder, other)
     encoder, collection, llm = _encoder_of(args), _collection_of(args), _llm_of(args)
     pack = _pack_of(args, collection)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
     build = partial(ablation_systems if args.ablate else partial(pipeline, pack=pack, reader=args.reading), store=args.store)
     _expansion_forecast(llm, measurable(collection, split)[0].judged)
-    found = run_experiment(
-        collection,
-        build(collection, encoder=encoder, weights=args.weights, device=args.device, index=args.index, llm=llm),
-        measures=args.measures, by=args.by, split=split)
+    with GatheredLog(args.verbose) as gathered:
+        found = run_experiment(
+            collection,
+            build(collection, encoder=encoder, weights=args.weights, device=args.device, index=args.index, llm=llm),
+            measures=args.measures, by=args.by, split=split)
     print(text_table(found))
+    gathered.tell()
+    if args.html:
+        from rag_quality.report.tables import evaluate_html
+        _write_page(args.html, evaluate_html(found, command=_command_of(args)))
     if args.json:
         from rag_quality.core import atomic_write
         atomic_write(args.json, json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n")
@@ -222,6 +245,7 @@ def _add_evaluate(commands) -> None:
     e.add_argument("--ablate", action="store_true", help="기본 구성에서 하나씩 빼고 BM25에 하나씩 더해 보기")
     e.add_argument("--json", metavar="파일", help="모든 수치를 JSON으로")
     e.add_argument("--out", metavar="폴더", help="표, 그림, 순위, 질의별 점수를 남길 폴더")
+    _page_options(e)
     e.set_defaults(run=_evaluate_command)
     s = commands.add_parser("search", parents=[data], help="질의가 어떻게 고쳐지고 무엇이 나오는지")
     s.add_argument("query", metavar="질문")
@@ -277,14 +301,9 @@ def _explain_text(found:dict) -> str:
         *(f"  {i}. {h['title'] or h['doc_id']}  ({h['score']:.3f})" for i, h in enumerate(found["hits"], 1))]
     if not found["hits"]:
         return "\n".join([*lines, "  찾은 조문이 없습니다."])
-    lines += [
-        "", "그 조문이 단계마다 몇째였나 (–: 100째 안에 없음)", "  " + " ".join(f"{i:>4}" for i in range(1, len(found["hits"]) + 1))]
-    return "\n".join(
-        [
-            *lines,
-            *("  " + " ".join(f"{r or '–':>4}" for r in ranks) + f"  {name}" for name, ranks in found["ranks"].items()),
-        ]
-    )
+    from rag_quality.core.terminal import draw_table
+    ranks = [["", *(str(i) for i in range(1, len(found["hits"]) + 1))], *([name, *(r or "–" for r in own)] for name, own in found["ranks"].items())]
+    return "\n".join([*lines, "", "그 조문이 단계마다 몇째였나 (–: 100째 안에 없음)", draw_table(ranks)])
 
 # %% ../../nbs/cli/02_measure.ipynb #d27b7e3a
 def _explain_command(args) -> None:
@@ -328,37 +347,49 @@ def _default_search(collection) -> dict:
 
 def _tune_command(args) -> None:
     "`rag-quality tune`"
+    from rag_quality.core.terminal import GatheredLog, for_terminal
     from rag_quality.weights import save_tuned, tune
+    _check_writable(args.html, False)
     encoder, collection = _encoder_of(args), _collection_of(args)
     split = args.split or ("dev" if "dev" in collection.splits else None)
-    found = tune(
-        collection, encoder=encoder, split=split, measure=args.measure, folds=args.folds, baseline=args.baseline,
-        **({} if args.plain else _default_search(collection)))
-    print(found._repr_markdown_())
-    print(f"식: {found.rule.to_dict()}")
+    with GatheredLog(args.verbose) as gathered:
+        found = tune(
+            collection, encoder=encoder, split=split, measure=args.measure, folds=args.folds, baseline=args.baseline,
+            **({} if args.plain else _default_search(collection)))
+    told, _, closing = found._repr_markdown_().rpartition("\n")
+    print(f"{for_terminal(told, keys=2)}\n식: {found.rule.to_dict()}\n\n{closing}")
+    gathered.tell()
+    if args.html:
+        from rag_quality.report.tables import tune_html
+        _write_page(args.html, tune_html(found, command=_command_of(args)))
     if args.save:
         print(f"남긴 곳: {save_tuned(found)}")
 
 def _sweep_command(args) -> None:
     "`rag-quality sweep`"
+    from rag_quality.core.terminal import GatheredLog
     from rag_quality.experiment.sweep import sweep
-    _check_writable(args.out, False)
+    for target, other in ((args.out, args.html), (args.html, args.out)):
+        _check_writable(target, False, other)
     encoder, collection = _encoder_of(args), _collection_of(args)
     split = args.split or ("dev" if "dev" in collection.splits else None)
     encoders = (encoder,) if isinstance(encoder, str) else {args.encoder: encoder}
-    table = sweep(
-        collection, encoders=encoders, tokenizers=args.tokenizers.split(), bm25=_pairs(args.bm25),
-        dims=_dims(args.dims), quantisation=args.quantisation.split(), index=args.index.split(),
-        measures=tuple(args.measures.split()), split=split, engine=args.engine, address=args.address,
-        device={"mps": "cpu"}.get(args.device, args.device.partition(":")[0]), latency=args.latency)
-    first = args.measures.split()[0]
-    print(
-        f"{len(table)}가지. {first}이(가) 가장 높은 열 가지:\n"
-        + table.sort_values(first, ascending=False, kind="stable")
-        .head(10)
-        .dropna(axis=1, how="all")
-        .to_string(index=False)
-    )
+    with GatheredLog(args.verbose) as gathered:
+        table = sweep(
+            collection, encoders=encoders, tokenizers=args.tokenizers.split(), bm25=_pairs(args.bm25),
+            dims=_dims(args.dims), quantisation=args.quantisation.split(), index=args.index.split(),
+            measures=tuple(args.measures.split()), split=split, engine=args.engine, address=args.address,
+            device={"mps": "cpu"}.get(args.device, args.device.partition(":")[0]), latency=args.latency)
+    measures = args.measures.split()
+    first, ranked = measures[0], table.sort_values(measures[0], ascending=False, kind="stable")
+    closing = _swept(ranked.to_dict("records"), first)
+    print(f"{_sweep_text(ranked.head(10).to_dict('records'), measures, len(table))}\n\n{closing}")
+    gathered.tell()
+    if args.html:
+        from rag_quality.report.tables import sweep_html
+        rows = ranked.head(50).dropna(axis=1, how="all").to_dict("records")
+        page = sweep_html(rows, measures, closing, name=collection.name, digest=collection.hash, n=len(table), command=_command_of(args))
+        _write_page(args.html, page)
     if args.out:
         table.to_csv(args.out, index=False)
         print(f"남긴 곳: {args.out}")
@@ -381,6 +412,38 @@ def _dims(text:str) -> tuple[int|None, ...]:
         return tuple(None if d == "all" else int(d) for d in text.split())
     except ValueError:
         raise ConfigError(f"--dims {text!r}: 'all 128 64'처럼 주세요 (all: 줄이지 않음).") from None
+
+_NAMES = {
+    "encoder": "인코더", "tokenizer": "낱말", "dim": "차원", "pca": "PCA", "quantisation": "양자화", "index": "색인", "normalization": "정규화",
+    "vector_weight": "벡터의 무게", "n_scored": "잰 질의", "n": "질의", "memory_bytes": "메모리(바이트)", "latency_ms": "시간(ms)"}
+
+def _setting(value) -> str:
+    "A setting or a size as it is told; '' where there is none."
+    if value is None or value != value:
+        return ""
+    return f"{value:g}" if isinstance(value, float) and value % 1 else f"{int(value):,}" if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+
+def _sweep_text(rows:list[dict], measures:list[str], n:int) -> str:
+    "The best settings as a table: their figures, and what differs among them; what is the same in all is a line."
+    from rag_quality.core.terminal import draw_table
+    told = [{k: _setting(v) for k, v in r.items() if k not in measures} for r in rows]
+    same = [k for k in told[0] if len({r[k] for r in told}) == 1] if len(told) > 1 else []
+    shown = [k for k in told[0] if k not in same]
+    figure = lambda v: "–" if v is None or v != v else f"{v:.4f}"
+    table = [[*measures, *(_NAMES.get(k, k) for k in shown)]] + [[*(figure(r[m]) for m in measures), *(t[k] for k in shown)] for r, t in zip(rows, told)]
+    fixed = ", ".join(f"{_NAMES.get(k, k)} {told[0][k]}" for k in same if told[0][k])
+    return f"{n}가지. {measures[0]}이(가) 높은 {len(rows)}가지:\n{draw_table(table)}" + (f"\n모두 같은 것: {fixed}" if fixed else "")
+
+def _swept(rows:list[dict], measure:str) -> str:
+    "What a sweep found, in a sentence; `rows`: the best first."
+    scored = [r for r in rows if r[measure] == r[measure]]
+    if not scored:
+        return f"{measure}: 잴 수 있는 설정이 없었습니다."
+    best, worst = scored[0], scored[-1]
+    equal = sum(r[measure] == best[measure] for r in scored)
+    return (
+        f"설정 {len(rows)}가지의 {measure}은(는) {worst[measure]:.3f}에서 {best[measure]:.3f}까지입니다"
+        + (f" (가장 높은 것이 {equal}가지)" if equal > 1 else "") + ". 같은 질의에서 고른 점수이니, 고른 것은 다른 질의에서 evaluate로 재세요.")
 
 def _plots(table, measure:str, folder:str) -> None:
     "A heat map and a Pareto plot as pictures in a folder."
@@ -408,6 +471,7 @@ def _add_tune(commands) -> None:
     t.add_argument("--baseline", default="지금 설정", metavar="갈래", help="이것보다 나아야 바꿈 (기본: %(default)s)")
     t.add_argument("--plain", action="store_true", help="질의를 고쳐 쓰거나 넓히지 않고 물은 그대로")
     t.add_argument("--save", action="store_true", help="이긴 식을 ./data/config/weights.json에 쓰기")
+    _page_options(t)
     t.set_defaults(run=_tune_command)
     s = commands.add_parser("sweep", parents=[_data_options()], help="설정의 모든 짝을 한 표로: 품질과 메모리")
     s.add_argument("--split", metavar="이름")
@@ -422,6 +486,7 @@ def _add_tune(commands) -> None:
     s.add_argument("--engine", default="local", metavar="엔진", help="local, ray (기본: %(default)s)")
     s.add_argument("--address", metavar="주소", help="Ray 클러스터의 주소")
     s.add_argument("--out", metavar="파일", help="표를 CSV로")
+    _page_options(s)
     s.set_defaults(run=_sweep_command)
 
 # %% ../../nbs/cli/02_measure.ipynb #b06372f2

@@ -38,13 +38,15 @@ def _tone(text:str) -> str:
     "The colour of a verdict; '' where a text is none."
     return next((tone for rx, tone in _TONES if re.match(rx, text.lstrip(), re.S)), "")
 
-def tinted(text:str) -> str:
-    "`text` with each line that begins with a verdict's mark (✓ ✗ ? ○ ×) in its colour, where stdout is a terminal."
-    if not in_colour():
+def tinted(text:str, marks:str="✓✗?", *,   # with which a line begins
+           colour:bool|None=None           # None: `in_colour`
+          ) -> str:
+    "`text` with the verdict's mark of each line in its colour, where stdout is a terminal."
+    if not (in_colour() if colour is None else colour):
         return text
     def line(said):
         mark = said.lstrip()[:1]
-        tone = _tone(mark) if mark in "✓✗?○×" and mark else ""
+        tone = _tone(mark) if mark in marks and mark else ""
         return said.replace(mark, f"{_INK[tone]}{mark}\x1b[0m", 1) if tone else said
     return "\n".join(map(line, text.split("\n")))
 
@@ -115,12 +117,13 @@ def draw_table(
     keys:int=1,  # columns at the left that name a row: repeated where the others go into a second table
     width:int|None=None,  # None: `table_width`
     colour:bool|None=None,  # of verdicts; None: `in_colour`
+    bare:str="",  # what stands for nothing beside '', as '–'
 ) -> str:
     "A table as text no wider than `width`, whose numbers are whole; '' without rows. Columns with nothing in them are left out."
     rows = [["" if c is None else str(c).strip() for c in r] for r in rows]
     if len(rows) < 2:
         return ""
-    kept = [i for i in range(len(rows[0])) if any(r[i] for r in rows[1:])]
+    kept = [i for i in range(len(rows[0])) if any(r[i] and r[i] != bare for r in rows[1:])]
     rows = [[r[i] for i in kept] for r in rows]
     keys = min(sum(i < keys for i in kept), max(len(kept) - 1, 0))
     width, colour = width or table_width(), in_colour() if colour is None else colour
@@ -208,6 +211,8 @@ class GatheredLog:
     def __exit__(self, *error) -> None:
         self.log.removeHandler(self.handler)
         self.log.propagate = self.was
+        if error[0] is not None:
+            self.tell()                            # no table comes any more
 
     @property
     def told(self) -> list[str]:

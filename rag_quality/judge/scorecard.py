@@ -207,7 +207,7 @@ def _metric_means(metric:str, rows:Sequence[Mapping[str, MetricScore]]) -> dict[
     return {m: Mean(sum(v) / len(v) if v else None, len(v), len(rows)) for m, v in have.items()}
 
 # %% ../../nbs/judge/05_scorecard.ipynb #31a75669
-import json, sys, time, unicodedata
+import json, sys, time
 from collections.abc import Callable
 from dataclasses import asdict, field, replace
 from importlib import metadata
@@ -215,6 +215,7 @@ from importlib import metadata
 from .. import __version__
 from . import rules as judge_rules
 from ..core import RagQualityError, atomic_write, content_hash, log
+from ..core.terminal import draw_table
 from ..llm import LLMService
 from ..llm.call import Spent
 from ..llm.proof import all_alike
@@ -368,16 +369,9 @@ def _notes(card:Scorecard) -> list[str]:
     )
 
 # %% ../../nbs/judge/05_scorecard.ipynb #4115d2b7
-def _width(s):
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in s)
-
-def _text_table(rows:Sequence[Sequence[str]]) -> str:
-    wide = [max(_width(r[i]) for r in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(c + " " * (w - _width(c)) for c, w in zip(r, wide)).rstrip() for r in rows)
-
 def _text_of(card:Scorecard) -> str:
     "The scorecard for a terminal."
-    return "\n\n".join(["\n".join(_notes(card)), *(f"[{title}]\n{_text_table(rows)}" for title, rows in _tables(card))])
+    return "\n\n".join(["\n".join(_notes(card)), *(f"[{title}]\n{draw_table(rows, bare='–' if title == '줄마다' else '')}" for title, rows in _tables(card))])
 
 def _markdown_of(card:Scorecard) -> str:
     "The scorecard as markdown."
