@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
-from ..core import ConfigError, DataError, nfc
+from ..core import ConfigError, DataError, nfc, progress
 from .ragas import LLM_METRICS, MetricScore
 from ..data.files import Problems, read_objects, short
 from ..data.shapes import load_map, reshaped
@@ -575,7 +575,7 @@ def score_rows(
         raise ConfigError(f"time_limit_s={time_limit_s!r}: 0보다 커야 합니다.")
     asked, service = [m for m in chosen if m in LLM_METRICS], LLMService(llm) if isinstance(llm, str) else llm
     over = begun + time_limit_s if time_limit_s is not None else float("inf")
-    beside = [_by_rules(r, rules, evaluator, over) for r in found]
+    beside = [_by_rules(r, rules, evaluator, over) for r in progress(found.rows, "규칙")]
     offline = [_offline([m for m in chosen if m not in LLM_METRICS], r) for r in found]
     tell = (lambda i, s: on_score(found[i].row_id, s)) if on_score else None
     options = dict(
@@ -591,7 +591,7 @@ def score_rows(
     spent = Spent(
         after.calls - before.calls, after.tokens - before.tokens, round(after.usd - before.usd, 8),
         after.unpriced - before.unpriced) if before is not None and asked else None
-    accepted = [_accepted(r, checker, over) for r in found]
+    accepted = [_accepted(r, checker, over) for r in progress(found.rows, "문장마다")]
     aside = [_beside(r, said) for r, (said, *_) in zip(found, beside)]
     results = tuple(
         RowResult(

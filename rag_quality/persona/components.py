@@ -392,9 +392,11 @@ def shapley(
     always, judged = frozenset(analyzer.system.on) - set(players), _some(
         analyzer, "searches", [q for q in queries if q.answerable], analyzer.n_searches)
     seen: dict[frozenset, dict] = {}
+    bar = progress(None, "켜고 끈 짝", total=min(2**len(players), budget))       # one player's first step is half of the work
     def value(s) -> dict[str, float]:
         if s not in seen:
             seen[s] = analyzer.scores(always | s, judged)[0].defined(analyzer.measure)
+            bar.update()
         return seen[s]
     if not judged:
         return Shapley({c: None for c in players}, {c: (None, None) for c in players}, "잴 질문이 없음", None)
@@ -404,7 +406,7 @@ def shapley(
         return {q: up[q] - down[q] for q in up}
     per, errors = {}, {}
     if exact:
-        for c in progress(players, "샤플리"):
+        for c in players:
             others = [o for o in players if o != c]
             total = dict.fromkeys((q.id for q in judged), 0.)
             for r in range(k):
@@ -416,6 +418,7 @@ def shapley(
         per, errors, orders = _sampled(players, step, seen, budget, random.Random(f"{analyzer.seed}:shapley"))
     spans = {c: interval(Scores({"v": v}), "v", seed=analyzer.seed) for c, v in per.items()}
     top, bottom = value(frozenset(players)), value(frozenset())
+    bar.close()
     return Shapley(
         {c: i.mean for c, i in spans.items()}, {c: (_short(i.low), _short(i.high)) for c, i in spans.items()},
         f"exact: {2**k} subsets" if exact else f"sampled: {orders} orders, seed {analyzer.seed}",
