@@ -95,6 +95,7 @@ def _judge_forecast(args, llm) -> None:
 
 def _judge_command(args) -> int:
     "`rag-quality judge`"
+    from rag_quality.core.terminal import GatheredLog
     from rag_quality.encoders import load_encoder
     from rag_quality.faithfulness import FaithfulnessValidator
     from rag_quality.judge.scorecard import judge_command as run
@@ -111,10 +112,14 @@ def _judge_command(args) -> int:
     if llm is not None and not llm.absent():
         _judge_forecast(args, llm)
     rows = read_rows(args.answers, args.map)
-    code = run(
-        rows, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
-        evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer,
-        also=lambda card: _write_outs(args, card.to_dict()["rows"], _judge_scores(card)))
+    def also(card):
+        _write_outs(args, card.to_dict()["rows"], _judge_scores(card))
+        print(f"\n{_outcomes_told(card.outcomes)}")
+    with GatheredLog() as gathered:
+        code = run(
+            rows, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
+            evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer, also=also)
+    gathered.tell()
     _tell_batch(llm)
     return int(bool(rows.bad)) if hasattr(llm, "unmatched") else code      # a batch may be waiting for its replies
 
@@ -132,6 +137,7 @@ def _agree_command(args) -> int:
     found = agreement_of(args.judgments, args.labels, method=args.method)
     for field, agreement in found.items():
         print(f"[{field}]\n{agreement}\n")
+    print(_agreement_told(found))
     if args.save:
         from rag_quality.metrics.agreement import AgreementRecord, save_record
         from rag_quality.judge.labels import read_verdicts
@@ -141,6 +147,15 @@ def _agree_command(args) -> int:
             where = save_record(AgreementRecord.of(agreement, method, field))
         print(f"기록한 곳: {where}")
     return 0
+
+def _agreement_told(found) -> str:
+    "How far a judge and people agree, a field after the other, in one sentence."
+    names = {"kappa_quadratic": "가중 κ", "kappa": "κ", "spearman": "ρ"}
+    told = []
+    for field, a in found.items():
+        name = next((k for k in names if k in a.figures and a.figures[k].value is not None), None)
+        told.append(f"{field} {names[name]} {a.figures[name]} (n {a.n})" if name else f"{field} 정해지지 않음 (n {a.n})")
+    return f"판정자와 사람의 일치: {', '.join(told)}."
 
 def _doctor_command(args) -> int:
     "`rag-quality doctor`: 0 also where something is missing; what is missing is said."
@@ -293,12 +308,13 @@ def _heed_audit(judge, force:bool) -> None:
 
 def _verdicts(args, judge, items) -> int:
     "Judge every item by the rubric into the file."
+    from rag_quality.core.terminal import for_terminal
     from rag_quality.judge.batch import judge_many
     if judge.llm is not None:
         _heed_audit(judge, args.force)
     _judging_forecast(judge, items, 1)
     found = judge_many(items, judge, out=args.verdicts, concurrency=getattr(judge.llm, "max_concurrency", 4), time_limit_s=args.time_limit)
-    print(found._repr_markdown_())
+    print(for_terminal(found._repr_markdown_()))
     print(f"판정을 적은 곳: {args.verdicts}")
     return 1 if judge.llm is not None and not any(v.overall is not None for v in found.judgments) else 0
 

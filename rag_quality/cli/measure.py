@@ -345,9 +345,26 @@ def _default_search(collection) -> dict:
         "rewrite": lambda asked: rewrite.transform(asked).transformed_query, "terms_for": lambda asked,
         text: near.expand(text) if detect_formality(asked).register == "colloquial" else text}
 
+def _tune_text(found) -> str:
+    "What a tuning found: a table for each slice of the questions."
+    from rag_quality.core.terminal import draw_table
+    from rag_quality.metrics import number, p_text, signed
+    head, *_ = found._repr_markdown_().split("\n")
+    out, span = [head.replace("**", "")], lambda x, show: f"{show(x[0])} [{show(x[1])}, {show(x[2])}]"
+    for part in dict.fromkeys(r.slice for r in found.rows):
+        own = [r for r in found.rows if r.slice == part]
+        rows = [["갈래", "평균 [95 %]", "기준과의 차이 [95 %]", "Holm", "판정"]]
+        for r in own:
+            v = r.versus
+            rows.append([
+                r.family, span((r.mean.mean, r.mean.low, r.mean.high), number), span((v.difference, v.low, v.high), signed) if v else "",
+                p_text(v.p_holm) if v else "", r.verdict])
+        out += ["", f"{part} (질의 {own[0].mean.n_scored}개)", draw_table(rows)]
+    return "\n".join(out)
+
 def _tune_command(args) -> None:
     "`rag-quality tune`"
-    from rag_quality.core.terminal import GatheredLog, for_terminal
+    from rag_quality.core.terminal import GatheredLog
     from rag_quality.weights import save_tuned, tune
     _check_writable(args.html, False)
     encoder, collection = _encoder_of(args), _collection_of(args)
@@ -356,8 +373,7 @@ def _tune_command(args) -> None:
         found = tune(
             collection, encoder=encoder, split=split, measure=args.measure, folds=args.folds, baseline=args.baseline,
             **({} if args.plain else _default_search(collection)))
-    told, _, closing = found._repr_markdown_().rpartition("\n")
-    print(f"{for_terminal(told, keys=2)}\n식: {found.rule.to_dict()}\n\n{closing}")
+    print(f"{_tune_text(found)}\n\n식: {found.rule.to_dict()}\n\n{found.verdict}")
     gathered.tell()
     if args.html:
         from rag_quality.report.tables import tune_html

@@ -65,7 +65,7 @@ def _cell(c, scale:tuple[float, float]) -> str:
     show = signed if c.signed else number
     tone = f' class={"up" if c.mean > 0 else "down"}' if c.signed and c.sure else ""
     told = " ".join(x for x in (f"[{show(c.low)}, {show(c.high)}]" if c.low is not None else "", c.told) if x)
-    return f"<b{tone}>{show(c.mean)}</b>{_drawn(c, *scale)}" + (f"<span class=span>{_esc(told)}</span>" if told else "")
+    return f"<b{tone}>{show(c.mean)}</b>{_drawn(c, *scale)}" + (f"<span class=iv>{_esc(told)}</span>" if told else "")
 
 def _table(t:PageTable) -> str:
     "A table as HTML; columns with nothing in them are left out."
