@@ -19,6 +19,7 @@ from . import judge as cli_judge
 from . import learn as cli_learn
 from . import measure as cli_measure
 from . import test as cli_test
+from . import tune as cli_tune
 
 # %% ../../nbs/90_cli.ipynb #df5fb580
 _SAYS = [
@@ -131,6 +132,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
     cli_documents._add(commands)
     cli_measure._add(commands)
+    cli_tune._add(commands)
     cli_learn._add(commands)
     cli_ask._add(commands)
     cli_judge._add(commands)

@@ -225,7 +225,7 @@ class ComponentAnalyzer:
         "(the retrieval measure of each of `queries` with the components `on`, query id -> doc_ids found, best first)"
         key = frozenset(on)
         system = self.system if key == self.system.on else self.system.with_components(key)
-        run = {q.id: self._search(system, key, q) for q in queries}
+        run = {q.id: self._search(system, key, q) for q in progress(queries, "질문")}
         return evaluate({q.id: q.relevant for q in queries}, run, self.measure), {q: tuple(d) for q, d in run.items()}
 
     def answers(
@@ -392,11 +392,9 @@ def shapley(
     always, judged = frozenset(analyzer.system.on) - set(players), _some(
         analyzer, "searches", [q for q in queries if q.answerable], analyzer.n_searches)
     seen: dict[frozenset, dict] = {}
-    bar = progress(None, "켜고 끈 짝", total=min(2**len(players), budget))       # one player's first step is half of the work
     def value(s) -> dict[str, float]:
         if s not in seen:
             seen[s] = analyzer.scores(always | s, judged)[0].defined(analyzer.measure)
-            bar.update()
         return seen[s]
     if not judged:
         return Shapley({c: None for c in players}, {c: (None, None) for c in players}, "잴 질문이 없음", None)
@@ -406,7 +404,7 @@ def shapley(
         return {q: up[q] - down[q] for q in up}
     per, errors = {}, {}
     if exact:
-        for c in players:
+        for c in progress(players, "샤플리"):
             others = [o for o in players if o != c]
             total = dict.fromkeys((q.id for q in judged), 0.)
             for r in range(k):
@@ -418,7 +416,6 @@ def shapley(
         per, errors, orders = _sampled(players, step, seen, budget, random.Random(f"{analyzer.seed}:shapley"))
     spans = {c: interval(Scores({"v": v}), "v", seed=analyzer.seed) for c, v in per.items()}
     top, bottom = value(frozenset(players)), value(frozenset())
-    bar.close()
     return Shapley(
         {c: i.mean for c, i in spans.items()}, {c: (_short(i.low), _short(i.high)) for c, i in spans.items()},
         f"exact: {2**k} subsets" if exact else f"sampled: {orders} orders, seed {analyzer.seed}",

@@ -205,8 +205,6 @@ def _forward(items:Sequence, score:Callable[[Sequence], float], *, least:float=.
     return chosen
 
 # %% ../../nbs/persona/18_improve.ipynb #855f916f
-_TOLD = {"kept": "남김", "rejected": "되돌림", "planned": "재지 않음"}
-
 @dataclass(frozen=True)
 class LoopResult:
     "What a round of improvement came to."
@@ -256,7 +254,7 @@ class LoopResult:
                 "",
                 "| 제안 | 갈래 | 상태 | 까닭 |",
                 "|---|---|---|---|",
-                *(f"| {s.id} | {s.type} | {_TOLD.get(s.status, s.status)} | {s.reason} |" for s in self.suggestions),
+                *(f"| {s.id} | {s.type} | {dict(kept='남김', rejected='되돌림').get(s.status, '재지 않음')} | {s.reason} |" for s in self.suggestions),
             ]
         )
 

@@ -6,7 +6,7 @@
 __all__ = ['Bar', 'PageTable', 'tables_page', 'evaluate_html', 'benchmark_html', 'tune_html', 'sweep_html']
 
 # %% ../../nbs/report/09_tables.ipynb #ac12c5ea
-import html
+import html, re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -40,7 +40,7 @@ _esc = lambda x: html.escape(str(x), quote=True)
 
 def _scale(bars:Iterable[Bar]) -> tuple[float, float]:
     "The ends of a column's rule."
-    some = [b for b in bars if b.mean is not None]
+    some = [b for b in bars if b.mean is not None]          # what was not measured has no place on it
     ends = [v for b in some for v in (b.mean, b.low, b.high) if v is not None]
     if any(b.signed for b in some):
         far = max(map(abs, ends), default=1) or 1
@@ -51,10 +51,13 @@ def _drawn(b:Bar, low:float, high:float) -> str:
     "A bar of 120 x 12: the rule, the interval, the figure."
     x = lambda v: round(4 + 112*(v - low)/((high - low) or 1), 1)
     zero = f'<line class=zero x1="{x(0)}" x2="{x(0)}" y1="0" y2="12"/>' if b.signed else ""
-    span = f'<line class=span x1="{x(b.low)}" x2="{x(b.high)}" y1="6" y2="6"/>' if b.low is not None and b.high is not None else ""
+    span = ""
+    if b.low is not None and b.high is not None:
+        span = f'<line class=span x1="{x(b.low)}" x2="{x(b.high)}" y1="6" y2="6"/>'
     tone = "accent" if not b.signed else "none" if not b.sure else "ok" if b.mean > 0 else "bad"
     return (
-        f'<svg viewBox="0 0 120 12" class="tone-{tone}" aria-hidden="true"><line class=track x1="4" x2="116" y1="6" y2="6"/>{zero}{span}'
+        f'<svg viewBox="0 0 120 12" class="tone-{tone}" aria-hidden="true">'
+        f'<line class=track x1="4" x2="116" y1="6" y2="6"/>{zero}{span}'
         f'<circle class=dot cx="{x(b.mean)}" cy="6" r="4"/></svg>')
 
 def _cell(c, scale:tuple[float, float]) -> str:
@@ -71,16 +74,16 @@ def _table(t:PageTable) -> str:
     "A table as HTML; columns with nothing in them are left out."
     kept = [i for i in range(len(t.head)) if i < t.keys or any(r[i] not in (None, "") for r in t.rows)]
     scales = {i: _scale(r[i] for r in t.rows if isinstance(r[i], Bar)) for i in kept}
-    number_like = lambda c: isinstance(c, Bar) or str(c or "").replace(",", "").replace("/", "").replace(".", "").lstrip("-+").isdigit()
+    number_like = lambda c: isinstance(c, Bar) or re.fullmatch(r"[-+]?[\d.,/e]+", str(c))
     right = {i for i in kept if i >= t.keys and all(number_like(r[i]) for r in t.rows if r[i] not in (None, ""))}
     side = lambda i: " class=n" if i in right else ""
     head = "".join(f"<th scope=col{side(i)}>{_esc(t.head[i])}</th>" for i in kept)
+    box = lambda i, c: f"<td{side(i)}>{_cell(c, scales[i])}</td>" if i else f"<th scope=row>{_cell(c, scales[i])}</th>"
     rows = "".join(
-        f"<tr{' class=main' if n == t.main else ''}>" + "".join(
-            f"<th scope=row>{_cell(r[i], scales[i])}</th>" if not i else f"<td{side(i)}>{_cell(r[i], scales[i])}</td>" for i in kept) + "</tr>"
-        for n, r in enumerate(t.rows))
+        f"<tr{' class=main' if n == t.main else ''}>{''.join(box(i, r[i]) for i in kept)}</tr>" for n, r in enumerate(t.rows))
     title = f"<h2>{_esc(t.title)}</h2>" if t.title else ""
-    return f'{title}<div class="card scroll" tabindex=0 role=region aria-label="{_esc(t.title or "표")}"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
+    label = f'<div class="card scroll" tabindex=0 role=region aria-label="{_esc(t.title or "표")}">'
+    return f"{title}{label}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
 
 # %% ../../nbs/report/09_tables.ipynb #c5a3caf9
 def tables_page(
@@ -93,15 +96,18 @@ def tables_page(
     command:str="",                 # that made it
 ) -> str:
     "One page that loads nothing and runs nothing, in the dashboard's look."
-    style = "".join(bundle_path("dashboard", n).read_text(encoding="utf8") for n in ("style.css", "documents.css", "tables.css"))
+    sheets = ("style.css", "documents.css", "tables.css")
+    style = "".join(bundle_path("dashboard", n).read_text(encoding="utf8") for n in sheets)
     made = f"<h2>다시 재기</h2><div class=card><pre>{_esc(command)}</pre></div>" if command else ""
     said = f"<ul class=\"card list\">{''.join(f'<li>{_esc(n)}</li>' for n in notes)}</ul>" if notes else ""
     told = " · ".join([*about, f"rag_quality {__version__}"])
     return (
-        "<!doctype html>\n<html lang=ko><head><meta charset=utf-8><meta name=viewport content=\"width=device-width, initial-scale=1\">"
-        "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
-        f"<title>{_esc(title)}</title><style>{style}</style></head><body><main id=main class=measured><h1>{_esc(title)}</h1>"
-        f"<p class=\"card closing\">{_esc(closing)}</p><p class=about>{_esc(told)}</p>{''.join(map(_table, tables))}{said}{made}</main></body></html>\n")
+        "<!doctype html>\n<html lang=ko><head><meta charset=utf-8>"
+        "<meta name=viewport content=\"width=device-width, initial-scale=1\">"
+        "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';"
+        f" form-action 'none'\"><title>{_esc(title)}</title><style>{style}</style></head>"
+        f"<body><main id=main class=measured><h1>{_esc(title)}</h1><p class=\"card closing\">{_esc(closing)}</p>"
+        f"<p class=about>{_esc(told)}</p>{''.join(map(_table, tables))}{said}{made}</main></body></html>\n")
 
 # %% ../../nbs/report/09_tables.ipynb #938cd26b
 def _of(i:Interval) -> Bar:
@@ -110,7 +116,8 @@ def _of(i:Interval) -> Bar:
 def _change(c:Comparison|None) -> "Bar|str":
     if c is None or not c.n:
         return ""
-    return Bar(c.difference, c.low, c.high, signed=True, told=p_text(c.p if c.p_holm is None else c.p_holm), sure=c.significant)
+    told = p_text(c.p if c.p_holm is None else c.p_holm)
+    return Bar(c.difference, c.low, c.high, signed=True, told=told, sure=c.significant)
 
 _SLICES = {"all": "전체", "colloquial": "구어 질문", "formal": "문어 질문"}
 
@@ -123,10 +130,12 @@ def _slice_table(e:Experiment, key:str) -> PageTable:
         first = e.versus(names[0], n, main, key) if i else None
         use = e.model_use(n, key)
         rows.append((
-            n + (" (기본)" if n == default else ""), *(_of(e.row(n, key).intervals[m]) for m in e.measures), _change(back), _change(first),
-            number(first.mde) if first and first.n else "", str(e.n_failed(n, key)) if bad else "", f"{use[0]}/{use[1]}" if use else ""))
+            n + (" (기본)" if n == default else ""), *(_of(e.row(n, key).intervals[m]) for m in e.measures),
+            _change(back), _change(first), number(first.mde) if first and first.n else "",
+            str(e.n_failed(n, key)) if bad else "", f"{use[0]}/{use[1]}" if use else ""))
     i = e.row(names[0], key).intervals[main]
-    head = ("", *e.measures, "앞 단계 대비" if ladder else "견준 체계 대비", f"{names[0]} 대비", "MDE", "넘어진 질의", "LLM 씀/물음")
+    before = "앞 단계 대비" if ladder else "견준 체계 대비"
+    head = ("", *e.measures, before, f"{names[0]} 대비", "MDE", "넘어진 질의", "LLM 씀/물음")
     told = f"{_SLICES.get(key, key)}: 점수를 낸 질의 {i.n_scored}/{len(e.slices[key])}, 필요 {i.n_units}가지"
     return PageTable(told, head, tuple(rows), names.index(default) if default else None)
 
@@ -138,13 +147,16 @@ def evaluate_html(
     "The page of an `experiment`: a table a slice, intervals as bars."
     e = experiment
     about = [
-        f"{e.collection.name} · {e.split}", f"조문 {len(e.collection.passages):,}건", f"질의 {len(e.slices['all']):,}건", f"자료의 지문 {e.collection.hash}"]
+        f"{e.collection.name} · {e.split}", f"조문 {len(e.collection.passages):,}건", f"질의 {len(e.slices['all']):,}건",
+        f"자료의 지문 {e.collection.hash}"]
     notes = [
         *_model_notes(e), *_failure_notes(e),
-        f"[ ]는 95 % BCa 구간, 대비는 {e.measures[0]}의 차이, p는 짝지은 순열 검정(표 전체에서 Holm). 초록과 빨강은 p<0.05인 차이.",
+        f"[ ]는 95 % BCa 구간, 대비는 {e.measures[0]}의 차이, p는 짝지은 순열 검정(표 전체에서 Holm)."
+        " 초록과 빨강은 p<0.05인 차이.",
         "MDE: 80 %의 검정력으로 볼 수 있는 가장 작은 차이(첫 줄 대비, 바로잡기 전 α 0.05)."]
-    return tables_page(
-        f"단계마다 무엇을 얻나: {e.collection.name}", closing_of(e), [_slice_table(e, k) for k in e.slices], about=about, notes=notes, command=command)
+    tables = [_slice_table(e, k) for k in e.slices]
+    title = f"단계마다 무엇을 얻나: {e.collection.name}"
+    return tables_page(title, closing_of(e), tables, about=about, notes=notes, command=command)
 
 # %% ../../nbs/report/09_tables.ipynb #221bc59f
 def benchmark_html(
@@ -157,11 +169,14 @@ def benchmark_html(
     "The page of a benchmark: a table a task."
     tables = []
     for task in dict.fromkeys(f.task for f in result.figures):
+        mde = lambda f: "" if f.mde is None else number(f.mde)
         rows = tuple(
-            (f.part, f.measure, Bar(f.value, f.low, f.high), number(f.mde) if f.mde is not None else "", f"{f.n_scored}/{f.n}", f.method)
+            (f.part, f.measure, Bar(f.value, f.low, f.high), mde(f), f"{f.n_scored}/{f.n}", f.method)
             for f in result.figures if f.task == task)
-        tables.append(PageTable(f"{tasks.get(task, task)} ({task})", ("무엇", "척도", "값", "MDE", "잰 것", "방법"), rows, keys=2))
-    about = [f"한빛 {result.version}", result.split, result.system, *(f"{name} {digest[:12]}" for name, digest in result.files.items())]
+        head = ("무엇", "척도", "값", "MDE", "잰 것", "방법")
+        tables.append(PageTable(f"{tasks.get(task, task)} ({task})", head, rows, keys=2))
+    files = [f"{name} {digest[:12]}" for name, digest in result.files.items()]
+    about = [f"한빛 {result.version}", result.split, result.system, *files]
     notes = ["[ ]는 95 % 구간. 규칙과 모델의 수치(방법 칸)는 섞지 않습니다. '–'는 재지 못한 것입니다."]
     return tables_page("한빛 벤치마크", closing, tables, about=about, notes=notes, command=command)
 
@@ -178,7 +193,9 @@ def tune_html(
         tables.append(PageTable(
             _SLICES.get(part, part), ("갈래", "n", tuned.measure, f"'{tuned.baseline}'과의 차이", "판정"), rows,
             next((i for i, r in enumerate(own) if r.family == tuned.winner), None)))
-    about = [tuned.name, f"질의 {tuned.n}개", f"규정 묶음 {tuned.n_groups}개를 {tuned.folds}몫으로 나눈 교차검증", f"자료의 지문 {tuned.hash}"]
+    about = [
+        tuned.name, f"질의 {tuned.n}개", f"규정 묶음 {tuned.n_groups}개를 {tuned.folds}몫으로 나눈 교차검증",
+        f"자료의 지문 {tuned.hash}"]
     return tables_page(
         f"BM25와 벡터의 무게: {tuned.name}", tuned.verdict, tables, about=about, command=command,
         notes=[f"식: {tuned.rule.to_dict()}", "p는 짝지은 순열 검정(표 전체에서 Holm). 색이 있는 줄이 쓸 갈래입니다."])
@@ -191,17 +208,25 @@ def sweep_html(
     name:str="",                    # of the collection
     digest:str="",                  # its fingerprint
     n:int=0,                        # of the settings that were tried
+    names:"dict[str, str]|None"=None,   # setting -> what it is called
     command:str="",
 ) -> str:
     "The page of a sweep: the settings that differ, and their figures."
-    fixed = [k for k in rows[0] if k not in measures and len({str(r[k]) for r in rows}) == 1] if len(rows) > 1 else []
-    shown = [k for k in rows[0] if k not in measures and k not in fixed]
-    told = lambda v: "" if v is None or v != v else f"{v:g}" if isinstance(v, float) else f"{v:,}" if isinstance(v, int) and not isinstance(v, bool) else str(v)
+    settings = [k for k in rows[0] if k not in measures]
+    fixed = [k for k in settings if len({str(r[k]) for r in rows}) == 1] if len(rows) > 1 else []
+    shown, called = [k for k in settings if k not in fixed], lambda k: (names or {}).get(k, k)
+    def told(v):
+        if v is None or v != v:
+            return ""
+        return f"{v:g}" if isinstance(v, float) else f"{v:,}" if type(v) is int else str(v)
+    bars = lambda r: [Bar(None if r[m] != r[m] else r[m]) for m in measures]
     table = PageTable(
-        f"높은 것부터 {len(rows)}가지", ("", *measures, *shown),
-        tuple((f"{i}", *(Bar(None if r[m] != r[m] else r[m]) for m in measures), *(told(r[k]) for k in shown)) for i, r in enumerate(rows, 1)), 0)
-    same = ", ".join(f"{k} {told(rows[0][k]) or '–'}" for k in fixed)
+        f"높은 것부터 {len(rows)}가지", ("", *measures, *map(called, shown)),
+        tuple((str(i), *bars(r), *(told(r[k]) for k in shown)) for i, r in enumerate(rows, 1)), 0)
+    same = ", ".join(f"{called(k)} {told(rows[0][k]) or '–'}" for k in fixed)
     about = [x for x in (name, f"{n}가지를 훑음", f"자료의 지문 {digest}" if digest else "") if x]
     return tables_page(
         "설정 훑기", closing, [table], about=about, command=command,
-        notes=[*([f"모두 같은 것: {same}"] if same else []), "같은 질의에서 가장 높은 것을 고르면 그 점수는 후하게 나옵니다. 고른 뒤 다른 질의(test)에서 evaluate로 재세요."])
+        notes=[
+            *([f"모두 같은 것: {same}"] if same else []),
+            "같은 질의에서 가장 높은 것을 고르면 그 점수는 후하게 나옵니다. 고른 뒤 다른 질의(test)에서 evaluate로 재세요."])
