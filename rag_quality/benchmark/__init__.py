@@ -57,10 +57,11 @@ class BenchmarkResult:
     def _repr_markdown_(self) -> str:
         head = f"한빛 {self.version}, {self.split}, {self.system} (말뭉치 {self.files.get('corpus.jsonl', '')[:12]})\n"
         return "\n".join(
-            [head, "| 과제 | 무엇 | 척도 | 값 | 95 % 구간 | MDE | n |", "|---|---|---|---|---|---|---|"]
+            [head, "| 과제 | 무엇 | 척도 | 값 [95 %] | MDE | n |", "|---|---|---|---|---|---|"]
             + [
-                f"| {f.task} | {f.part} | {f.measure} | {number(f.value)} | {number(f.low)} – {number(f.high)} |"
-                f" {number(f.mde)} | {f.n_scored}/{f.n} |"
+                f"| {f.task} | {f.part} | {f.measure} |"
+                f" {number(f.value)}{'' if f.low is None else f' [{number(f.low)}, {number(f.high)}]'} |"
+                f" {'' if f.mde is None else number(f.mde)} | {f.n_scored}/{f.n} |"
                 for f in self.figures
             ]
         )

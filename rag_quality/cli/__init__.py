@@ -7,8 +7,10 @@ __all__ = ['parser', 'main']
 
 # %% ../../nbs/90_cli.ipynb #d991cc74
 import argparse, difflib, os, re, sys
+from contextlib import nullcontext
 
 from .. import __version__
+from ..core.terminal import FirstSign, table_width, text_width
 from . import answers as cli_ask
 from . import cases as cli_cases
 from . import documents as cli_documents
@@ -17,6 +19,7 @@ from . import judge as cli_judge
 from . import learn as cli_learn
 from . import measure as cli_measure
 from . import test as cli_test
+from . import tune as cli_tune
 
 # %% ../../nbs/90_cli.ipynb #df5fb580
 _SAYS = [
@@ -29,7 +32,12 @@ _SAYS = [
     (r"argument (.+?): not allowed with argument (.+)", "{0}: {1}와 함께 쓰지 않습니다")]
 
 class _Parser(argparse.ArgumentParser):
-    "argparse whose errors are one Korean line, with the nearest name."
+    "argparse in Korean, whose errors are one line, with the nearest name."
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **{"formatter_class": _Help, "add_help": False, **kwargs})
+        self._positionals.title, self._optionals.title = "줄 것", "고를 것"
+        self.add_argument("-h", "--help", action="help", help="이 도움말")
+
     def parse_known_args(self, args=None, namespace=None):
         self.given = [a.split("=")[0] for a in (sys.argv[1:] if args is None else args) if a.startswith("--")]
         found, rest = super().parse_known_args(args, namespace)
@@ -53,6 +61,65 @@ class _Parser(argparse.ArgumentParser):
             )
         self.exit(2, f"rag-quality: {said}.{hint} (도움말: {self.prog} --help)\n")
 
+    def format_help(self):
+        return _grouped(self) if self.prog == "rag-quality" else super().format_help()
+
+class _Help(argparse.HelpFormatter):
+    "argparse's help in Korean, as wide as the terminal: Hangul takes two columns."
+    def __init__(self, prog, indent_increment=2, max_help_position=26, width=None):
+        super().__init__(prog, indent_increment, max_help_position, width or table_width() - 1)
+
+    def add_usage(self, usage, actions, groups, prefix=None):
+        if usage is None and prefix is None and actions:
+            must = [a for a in actions if a.required or not a.option_strings and not isinstance(a, argparse._SubParsersAction)]
+            named = [f"{a.option_strings[0]} {a.metavar or a.dest}" if a.option_strings else self._format_args(a, a.dest) for a in must]
+            usage = " ".join([self._prog, *named, *(["[고를 것 …]"] if any(a.option_strings for a in actions) else [])])
+        return super().add_usage(usage, actions, groups, "쓰는 법: " if prefix is None else prefix)
+
+    def _fill_text(self, text, width, indent):
+        return "\n".join(indent + line for line in _wrapped(text, width - len(indent)))
+
+    def _format_action(self, action):
+        head, at = self._format_action_invocation(action), min(self._action_max_length + 2, self._max_help_position)
+        lead = " " * self._current_indent
+        if not action.help:
+            return f"{lead}{head}\n"
+        lines = _wrapped(" ".join(self._expand_help(action).split()), max(self._width - at, 11))
+        first = lead + head
+        if text_width(first) + 2 <= at:
+            first += " " * (at - text_width(first)) + lines.pop(0)
+        return "\n".join([first, *(" " * at + line for line in lines)]) + "\n"
+
+def _wrapped(text:str, width:int) -> list[str]:
+    "Lines of whole words, no wider than a width (a longer word stands alone)."
+    out = [""]
+    for word in text.split():
+        longer = f"{out[-1]} {word}" if out[-1] else word
+        if text_width(longer) <= width:
+            out[-1] = longer
+        else:
+            out += [word] if out[-1] else []
+            out[-1] = word
+    return out
+
+_GROUPS = {
+    "묻고 찾기": ("ask", "search", "explain", "serve"), "재기": ("evaluate", "benchmark", "tune", "sweep"),
+    "답 검사": ("check", "judge", "label", "agree"), "시험과 고치기": ("test", "diagnose", "improve", "report", "dashboard"),
+    "자료": ("import", "diff", "learn"), "CI와 점검": ("gate", "case", "doctor")}
+
+def _grouped(top) -> str:
+    "The help of `rag-quality` itself: its commands, grouped by what one wants."
+    commands = next(a for a in top._actions if isinstance(a, argparse._SubParsersAction))
+    said, wide = {a.dest: a.help for a in commands._choices_actions}, table_width() - 1
+    groups = {**_GROUPS, "그 밖": tuple(n for n in said if not any(n in g for g in _GROUPS.values()))}
+    lines = ["쓰는 법: rag-quality 명령 …", "", *_wrapped(top.description, wide)]
+    for title, names in groups.items():
+        lines += ["", title] if any(n in said for n in names) else []
+        for n in names:
+            first, *rest = _wrapped(said[n], wide - 13) if n in said else [""]
+            lines += [f"  {n:<11}{first}", *(" " * 13 + r for r in rest)] if n in said else []
+    return "\n".join([*lines, "", "명령마다의 인자: rag-quality 명령 --help     판: rag-quality --version", ""])
+
 def _near(word:str, names, instead:str="") -> str:
     "The nearest of some names; '' where none is near."
     near = difflib.get_close_matches(word, list(names), 1)
@@ -61,10 +128,11 @@ def _near(word:str, names, instead:str="") -> str:
 def parser() -> argparse.ArgumentParser:
     "The arguments of `rag-quality`; each command has its function in `run`."
     top = _Parser(prog="rag-quality", description="한국어 RAG의 품질을 재고, 까닭을 알고, 고치고, 고쳤음을 보입니다.")
-    top.add_argument("--version", action="version", version=f"rag-quality {__version__}")
+    top.add_argument("--version", action="version", version=f"rag-quality {__version__}", help="판")
     commands = top.add_subparsers(dest="command", required=True, metavar="명령", parser_class=_Parser)
     cli_documents._add(commands)
     cli_measure._add(commands)
+    cli_tune._add(commands)
     cli_learn._add(commands)
     cli_ask._add(commands)
     cli_judge._add(commands)
@@ -74,6 +142,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 # %% ../../nbs/90_cli.ipynb #ce7344f5
+_BEGINS = {
+    "ask": "책을 읽고 답을 찾는 중", "search": "책을 읽고 찾는 중", "explain": "책을 읽고 단계마다 찾는 중", "serve": "책을 읽는 중", "evaluate": "단계마다 재는 중",
+    "benchmark": "과제마다 재는 중", "tune": "무게마다 재는 중", "sweep": "설정마다 재는 중", "check": "답을 조문과 맞대는 중", "judge": "답을 심판하는 중",
+    "agree": "심판과 사람을 견주는 중", "test": "질문을 짓고 챗봇에 묻는 중", "diagnose": "컴포넌트를 껐다 켜며 재는 중", "improve": "고침을 하나씩 재어 보는 중",
+    "report": "보고서를 쓰는 중", "dashboard": "대시보드를 그리는 중", "import": "문서를 읽는 중", "diff": "두 판을 읽는 중", "learn": "조문마다 물음을 모으는 중",
+    "gate": "두 벌을 견주는 중", "doctor": "무엇이 있는지 보는 중"}
+
 def main(argv:list[str]|None=None) -> int:
     """Entry point (`argv`; None: of the process); 0 where it went well, 1 where lines of a file could not be read
     (the others were), 2 where the arguments or the data are at fault, 3 where we are."""
@@ -87,8 +162,11 @@ def main(argv:list[str]|None=None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     args = parser().parse_args(argv)
+    args.argv = list(sys.argv[1:] if argv is None else argv)
+    sign = FirstSign(_BEGINS[args.command]) if argv is None and args.command in _BEGINS else nullcontext()
     try:
-        return args.run(args) or 0
+        with sign:
+            return args.run(args) or 0
     except RagQualityError as e:
         print(f"rag-quality: {e}", file=sys.stderr)
         return 2

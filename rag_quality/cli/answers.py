@@ -124,29 +124,37 @@ def _why_not(found:dict) -> str:
         f". 가장 가까운 것은 {found['nearest']}" if found["nearest"] else ""
     )
 
+def _marked_lines(found:dict, said:list[dict]) -> list[str]:
+    "The answer, once: its sentences with the mark of their verdict, what is wrong with one below it, the rest as it stands."
+    from rag_quality.report.answers import UNCHECKED, VERDICTS
+    text, why, lines, at = found["answer"], {c["start"]: c["reason"] for c in found.get("outside", ())}, [], 0
+    if notice := found.get("notice") or "":
+        lines, text = [notice, ""], text.removeprefix(notice).lstrip()
+    def between(upto, label=""):
+        gap = " ".join(text[at:upto].split()).removesuffix(label.strip())
+        return [f"  {gap}"] if re.search(r"\w", gap) else []
+    for c in said:
+        words = " ".join(c["text"].split())
+        label = re.match(r"[^\n:]{1,30}: ", c["text"])
+        lines += between(c["start"], label[0] if label else "")
+        at = max(at, c.get("end", c["start"] + len(c["text"])))
+        if "kind" in c:
+            lines.append(f"· {words} ({why.get(c['start']) or UNCHECKED.get(c['kind'], c['kind'])})")
+        else:
+            lines += [f"{VERDICTS[c['verdict']]} {words}", *([] if c["verdict"] == "supported" else [f"    {c['reason']}"])]
+    return [*lines, *between(len(text))]
+
 def _answer_text(found:dict) -> str:
     "What a terminal shows of one answer."
-    lines = [f"질문: {found['query']}", "", found["answer"], ""]
+    lines = [f"질문: {found['query']}", ""]
     if found["abstained"]:
-        lines.append(f"(답하지 않음{': ' + why if (why := _why_not(found)) else ''})")
+        lines += [found["answer"], "", f"(답하지 않음{': ' + why if (why := _why_not(found)) else ''})"]
+    elif not (said := sorted([*found["claims"], *found["unchecked"]], key=lambda c: c["start"])):
+        lines += [found["answer"], "", f"자신도 {found['confidence']:.2f}"]
     else:
-        from rag_quality.report.answers import UNCHECKED, VERDICTS
-        said = sorted([*found["claims"], *found["unchecked"]], key=lambda c: c["start"])
-        if said:
-            lines += [
-                f"자신도 {found['confidence']:.2f}. 문장마다의 근거 (✓ 조문에 있음, ? 찾지 못함, ✗"
-                f" 어긋남{', · 판정하지 않음' if found['unchecked'] else ''}):"
-            ]
-        why = {c["start"]: c["reason"] for c in found.get("outside", ())}
+        aside = ", · 판정하지 않음" if found["unchecked"] else ""
         lines += [
-            f"  {VERDICTS[c['verdict']] if 'verdict' in c else '·'} {' '.join(c['text'].split())}"
-            + (
-                f" ({why.get(c['start']) or UNCHECKED.get(c['kind'], c['kind'])})"
-                if "kind" in c
-                else "" if c["verdict"] == "supported" else f"\n      {c['reason']}"
-            )
-            for c in said
-        ]
+            *_marked_lines(found, said), "", f"자신도 {found['confidence']:.2f}. 문장마다의 근거: ✓ 조문에 있음, ? 찾지 못함, ✗ 어긋남{aside}"]
     if found["contexts"]:
         lines.append("\n본 조문:")
     for i, t in enumerate(found["contexts"], 1):
@@ -173,6 +181,7 @@ def _ask_command(args) -> int:
     "`rag-quality ask`; 1 where lines of the file could not be read, or a step raised for some of its questions."
     from rag_quality.cli.measure import _check_writable, _forecast, _tell_batch
     from rag_quality.core import ConfigError, progress
+    from rag_quality.core.terminal import tinted
     if bool(args.query) == bool(args.queries):
         raise ConfigError("질문 하나, 또는 --queries 파일과 --out 파일을 주세요. 예: rag-quality ask \"휴학은 어떻게 해?\"")
     if args.query and not args.query.strip():
@@ -183,7 +192,7 @@ def _ask_command(args) -> int:
     if not args.queries:
         found = _answer_dict(assistant := _assistant_of(args), args.query, beyond=beyond)
         _tell_batch(getattr(assistant.answerer, "llm", None))
-        print(json.dumps(found, ensure_ascii=False, indent=1) if args.json else _answer_text(found))
+        print(json.dumps(found, ensure_ascii=False, indent=1) if args.json else tinted(_answer_text(found)))
         return 0
     _check_writable(args.out, False, args.queries)
     questions, bad = _read_questions(args.queries)
@@ -229,7 +238,8 @@ def _check_scores(found) -> list[dict]:
 def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
-    from rag_quality.cli.judge import _check_outs, _show_map, _write_outs
+    from rag_quality.cli.judge import _check_outs, _outcomes_told, _show_map, _write_outs
+    from rag_quality.core.terminal import GatheredLog, tinted
     from rag_quality.judge.scorecard import read_rows
     from rag_quality.report.answers import check_answers, html_of, text_of
     from rag_quality.cli.measure import _check_writable, _forecast, _llm_of, _tell_batch
@@ -250,14 +260,17 @@ def _check_command(args) -> int:
         given = ["\n".join([r.item.answer, *r.item.contexts]) for r in rows.rows]
         _forecast(llm, len(given), given, 600)
     validator = partial(FaithfulnessValidator, llm=llm, beyond=_beyond_of(args))
-    found = check_answers(rows, threshold=args.threshold, validator=validator, engine=args.engine, address=args.address)
+    with GatheredLog() as gathered:
+        found = check_answers(rows, threshold=args.threshold, validator=validator, engine=args.engine, address=args.address)
     if args.json:
         atomic_write(args.json, _json_of(found.to_dict(), args.json))
     if args.html:
         atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
     if args.out or args.events:
         _write_outs(args, [r.to_dict() for r in found.rows], _check_scores(found))
-    print(text_of(found, shown=args.shown))         # after the files: a reader who has seen enough (head) loses none
+    print(tinted(text_of(found, shown=args.shown)))         # after the files: a reader who has seen enough (head) loses none
+    print(f"\n{_outcomes_told(found.outcomes)}")
+    gathered.tell()
     _tell_batch(llm)
     idle = llm is not None and not hasattr(llm, "unmatched") and found.model_claims[1] and not found.model_claims[0]
     return 1 if found.bad or found.n_failed or idle or len(found) > found.abstained and not found.scored else 0

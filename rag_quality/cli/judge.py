@@ -8,10 +8,16 @@ __all__ = []
 # %% ../../nbs/cli/01_judge.ipynb #5510eb5a
 import json, sys
 
-from .measure import (_check_writable, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options,
-    _model_options, _tell_batch)
+from .measure import (_check_writable, _command_of, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options,
+    _model_options, _page_options, _tell_batch, _write_page)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
+def _outcomes_told(outcomes:dict[str, int]) -> str:
+    "What became of the answers, in one sentence; what did not happen is left out, but for passes and failures."
+    from rag_quality.claims.kinds import OUTCOMES
+    told = [f"{n}개 {OUTCOMES[k]}" for k, n in outcomes.items() if n or k in ("passed", "failed")]
+    return f"답 {sum(outcomes.values())}개 가운데 {', '.join(told)}."
+
 def _out_options(parser) -> None:
     "The arguments that say where the results go for other tools."
     parser.add_argument("--out", action="append", metavar="파일", help="답마다의 결과를 표로: .parquet, .jsonl, .json (여러 번 줄 수 있음)")
@@ -89,6 +95,7 @@ def _judge_forecast(args, llm) -> None:
 
 def _judge_command(args) -> int:
     "`rag-quality judge`"
+    from rag_quality.core.terminal import GatheredLog
     from rag_quality.encoders import load_encoder
     from rag_quality.faithfulness import FaithfulnessValidator
     from rag_quality.judge.scorecard import judge_command as run
@@ -105,10 +112,14 @@ def _judge_command(args) -> int:
     if llm is not None and not llm.absent():
         _judge_forecast(args, llm)
     rows = read_rows(args.answers, args.map)
-    code = run(
-        rows, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
-        evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer,
-        also=lambda card: _write_outs(args, card.to_dict()["rows"], _judge_scores(card)))
+    def also(card):
+        _write_outs(args, card.to_dict()["rows"], _judge_scores(card))
+        print(f"\n{_outcomes_told(card.outcomes)}")
+    with GatheredLog() as gathered:
+        code = run(
+            rows, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
+            evaluator=SemanticEvaluator(encoder), checker=FaithfulnessValidator().validate_answer, also=also)
+    gathered.tell()
     _tell_batch(llm)
     return int(bool(rows.bad)) if hasattr(llm, "unmatched") else code      # a batch may be waiting for its replies
 
@@ -126,6 +137,7 @@ def _agree_command(args) -> int:
     found = agreement_of(args.judgments, args.labels, method=args.method)
     for field, agreement in found.items():
         print(f"[{field}]\n{agreement}\n")
+    print(_agreement_told(found))
     if args.save:
         from rag_quality.metrics.agreement import AgreementRecord, save_record
         from rag_quality.judge.labels import read_verdicts
@@ -135,6 +147,15 @@ def _agree_command(args) -> int:
             where = save_record(AgreementRecord.of(agreement, method, field))
         print(f"기록한 곳: {where}")
     return 0
+
+def _agreement_told(found) -> str:
+    "How far a judge and people agree, a field after the other, in one sentence."
+    names = {"kappa_quadratic": "가중 κ", "kappa": "κ", "spearman": "ρ"}
+    told = []
+    for field, a in found.items():
+        name = next((k for k in names if k in a.figures and a.figures[k].value is not None), None)
+        told.append(f"{field} {names[name]} {a.figures[name]} (n {a.n})" if name else f"{field} 정해지지 않음 (n {a.n})")
+    return f"판정자와 사람의 일치: {', '.join(told)}."
 
 def _doctor_command(args) -> int:
     "`rag-quality doctor`: 0 also where something is missing; what is missing is said."
@@ -287,12 +308,13 @@ def _heed_audit(judge, force:bool) -> None:
 
 def _verdicts(args, judge, items) -> int:
     "Judge every item by the rubric into the file."
+    from rag_quality.core.terminal import for_terminal
     from rag_quality.judge.batch import judge_many
     if judge.llm is not None:
         _heed_audit(judge, args.force)
     _judging_forecast(judge, items, 1)
     found = judge_many(items, judge, out=args.verdicts, concurrency=getattr(judge.llm, "max_concurrency", 4), time_limit_s=args.time_limit)
-    print(found._repr_markdown_())
+    print(for_terminal(found._repr_markdown_()))
     print(f"판정을 적은 곳: {args.verdicts}")
     return 1 if judge.llm is not None and not any(v.overall is not None for v in found.judgments) else 0
 
@@ -312,25 +334,41 @@ def _audit(args, judge, items) -> int:
 def _benchmark_command(args) -> int:
     "Run the benchmark, or score the files of another system; 1 where a model was asked and made nothing of it."
     _check_writable(args.json, folder=False)
-    from rag_quality.benchmark import checked_tasks, run_benchmark, save_result, score_files
+    _check_writable(args.html, False, args.json)
+    from rag_quality.benchmark import TASKS, checked_tasks, run_benchmark, save_result, score_files
+    from rag_quality.core.terminal import GatheredLog, for_terminal
     from rag_quality.benchmark.data import load_benchmark
     tasks, llm = checked_tasks(args.tasks), None
     bench = load_benchmark(args.data)
     if args.run_file or args.answers:
-        result = score_files(bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
+        gathered, result = None, score_files(bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
     else:
         llm = _llm_of(args)
         if {"retrieval", "refusal"} & set(tasks):
             _expansion_forecast(llm, bench.split(args.split).collection.judged)
-        result = run_benchmark(
-            bench, tasks=tasks, split=args.split, encoder=_encoder_of(args), llm=llm, every=1 if args.all else 4)
+        with GatheredLog(args.verbose) as gathered:
+            result = run_benchmark(
+                bench, tasks=tasks, split=args.split, encoder=_encoder_of(args), llm=llm, every=1 if args.all else 4)
         _tell_batch(llm)
-    print(result._repr_markdown_())
+    closing = _benchmark_told(result, TASKS)
+    print(f"{for_terminal(result._repr_markdown_(), keys=3)}\n\n{closing}")
+    if gathered:
+        gathered.tell()
+    if args.html:
+        from rag_quality.report.tables import benchmark_html
+        _write_page(args.html, benchmark_html(result, TASKS, closing, command=_command_of(args)))
     if args.json:
         save_result(result, args.json)
         print(f"수치와 파일의 지문을 {args.json}에 적었습니다.", file=sys.stderr)
     named = [f for f in result.figures if f.method.startswith("llm:")]
     return 1 if llm is not None and not hasattr(llm, "unmatched") and named and all(f.value is None for f in named) else 0
+
+def _benchmark_told(result, tasks:dict[str, str]) -> str:
+    "What a benchmark measured, in one sentence: the first figure of each task, and how many could not be measured."
+    first = {f.task: f for f in reversed([f for f in result.figures if f.value is not None])}
+    told = [f"{tasks.get(t, t)} {first[t].part} {first[t].measure} {first[t].value:.2f}" for t in dict.fromkeys(f.task for f in result.figures) if t in first]
+    none = sum(f.value is None for f in result.figures)
+    return f"{result.system}, {result.split}: " + (", ".join(told) or "잰 것이 없음") + (f"; 재지 못한 수치 {none}개" if none else "") + "."
 
 def _add_benchmark(commands) -> None:
     "Add `benchmark` to the commands of `rag-quality`."
@@ -349,6 +387,7 @@ def _add_benchmark(commands) -> None:
     b.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
     b.add_argument("--all", action="store_true", help="답의 질을 모든 필요에서 (기본: 넷에 하나)")
     b.add_argument("--json", metavar="파일", help="모든 수치와 파일의 지문을 JSON으로")
+    _page_options(b)
     _llm_options(b)
     b.set_defaults(run=_benchmark_command)
 

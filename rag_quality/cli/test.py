@@ -6,7 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/cli/03_test.ipynb #935a1524
-import sys
+import os, sys
 from pathlib import Path
 
 # %% ../../nbs/cli/03_test.ipynb #31caaa6d
@@ -47,6 +47,15 @@ def _session_text(folder:Path) -> str:
     lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]] + model_notes(d) + failure_notes(d)
     return "\n".join(lines)
 
+def _session_told(folder:Path) -> str:
+    "What a session found, in one sentence."
+    from rag_quality.persona.report import read_session, success_rate
+    s = success_rate(read_session(folder))
+    if not s.n:
+        return f"질문 {s.n_total}개 가운데 판정할 수 있는 것이 없었습니다."
+    low, high = s.bounds
+    return f"질문 {s.n}개 가운데 {s.k}개({s.value:.0%} [{low:.0%}, {high:.0%}])에 바르게 답했습니다."
+
 def _test_forecast(args, llm, target) -> None:
     "Say beforehand what a session will ask of the model."
     from rag_quality.cli.measure import _forecast
@@ -81,6 +90,7 @@ def _repeated(out:Path, repeats:int, session) -> int:
 
 def _test_command(args) -> int:
     "`rag-quality test`; 1 where nothing was answered, or a model was asked and made nothing of the session."
+    from rag_quality.core.terminal import GatheredLog
     from rag_quality.persona import run_session
     from rag_quality.persona.report import read_session
     from rag_quality.cli.measure import _check_writable, _collection_of, _forecast, _llm_of, _tell_batch
@@ -116,7 +126,8 @@ def _test_command(args) -> int:
     try:
         if args.repeats > 1:
             return _repeated(Path(out), args.repeats, session)
-        folder = session(out, bool(args.resume))
+        with GatheredLog() as gathered:
+            folder = session(out, bool(args.resume))
     except KeyboardInterrupt:
         print(
             "rag-quality: 멈추었습니다. 물은 것은 남아 있습니다. 이어서: 같은 명령에 --resume 세션 (폴더는 위의 --out"
@@ -125,21 +136,25 @@ def _test_command(args) -> int:
         )
         return 130
     print(_session_text(folder))
+    gathered.tell()
     _tell_batch(llm)
-    print(f"보고서: {folder/'report.md'}\n대시보드: {folder/'dashboard.html'}")
+    print(f"보고서: {folder/'report.md'}\n대시보드: {folder/'dashboard.html'}\n\n{_session_told(folder)}")
     idle = llm is not None and not hasattr(llm, "unmatched") and _idle(folder)
     return 1 if idle or read_session(folder).unanswered else 0
 
 # %% ../../nbs/cli/03_test.ipynb #ba396e46
 def _report_command(args) -> None:
     "`rag-quality report`"
+    from rag_quality.core.terminal import for_terminal
     from rag_quality.persona.report import TestReportGenerator
     from rag_quality.persona.store import find_session
-    print(
-        TestReportGenerator(find_session(args.session, args.root)).write()
-        if args.write
-        else TestReportGenerator(find_session(args.session, args.root)).markdown()
-    )
+    made = TestReportGenerator(find_session(args.session, args.root))
+    if args.write:
+        print(made.write())
+        return
+    # a pipe gets the Markdown itself
+    fitted = sys.stdout.isatty() or os.environ.get("COLUMNS")
+    print(for_terminal(made.markdown()) if fitted else made.markdown())
 
 def _dashboard_command(args) -> None:
     "`rag-quality dashboard`"
@@ -163,16 +178,34 @@ def _rewrite(folder:Path) -> None:
 
 def _improve_command(args) -> None:
     "`rag-quality improve`"
+    from rag_quality.core.terminal import GatheredLog, for_terminal
     from rag_quality.persona import improve_session
     from rag_quality.cli.measure import _collection_of
     from rag_quality.persona.store import find_session
     folder = find_session(args.session, args.root)
     _without_model(folder, "개선을 고르는 측정")
-    print(improve_session(folder, _collection_of(args), apply=args.apply, rollback=args.rollback, seed=args.seed))
+    with GatheredLog() as gathered:
+        told = improve_session(folder, _collection_of(args), apply=args.apply, rollback=args.rollback, seed=args.seed)
+    print(for_terminal(told))
+    gathered.tell()
     _rewrite(folder)
+
+def _shapley_told(folder:Path) -> str:
+    "Which component is worth most, in one sentence."
+    from rag_quality.metrics import signed
+    from rag_quality.persona.store import SessionStore
+    rows = [r for r in SessionStore(folder).read("components.json", {}).get("shapley", ()) if r["value"] is not None]
+    if not rows:
+        return "컴포넌트의 기여: 잴 수 있는 질문이 없었습니다."
+    sure = sorted((r for r in rows if r["low"] is not None and (r["low"] > 0 or r["high"] < 0)), key=lambda r: -abs(r["value"]))
+    if not sure:
+        return f"컴포넌트 {len(rows)}개 가운데 0과 다르다고 말할 수 있는 것이 없습니다 (질문 {rows[0]['n']}개)."
+    told = ", ".join(f"{r['label']} {signed(r['value'])} [{signed(r['low'])}, {signed(r['high'])}]" for r in sure[:3])
+    return f"질문 {rows[0]['n']}개에서 가장 큰 기여: {told}."
 
 def _diagnose_command(args) -> None:
     "`rag-quality diagnose`"
+    from rag_quality.core.terminal import GatheredLog, for_terminal
     from rag_quality.persona import shapley_of
     from types import SimpleNamespace
     from rag_quality.cli.measure import _collection_of, _expansion_forecast, _llm_of, _tell_batch
@@ -183,7 +216,10 @@ def _diagnose_command(args) -> None:
     _expansion_forecast(llm, [SimpleNamespace(text=q["text"]) for q in read_session(folder).queries.values()])
     if llm is None:
         _without_model(folder, "컴포넌트의 기여")
-    print(shapley_of(folder, _collection_of(args), seed=args.seed, llm=llm))
+    with GatheredLog() as gathered:
+        told = shapley_of(folder, _collection_of(args), seed=args.seed, llm=llm)
+    print(f"{for_terminal(told)}\n\n{_shapley_told(folder)}")
+    gathered.tell()
     _tell_batch(llm)
     _rewrite(folder)
 

@@ -275,8 +275,14 @@ def cache_save(kind:str, key:str, arrays:Mapping[str, np.ndarray]) -> None:
         log.warning("캐시를 쓸 수 없어 건너뜁니다: %s", e)
 
 # %% ../../nbs/00_core.ipynb #cbc02685
-def progress(items:Iterable, desc:str="", total:int|None=None):
-    """Iterate over `items` with a progress bar on stderr, headed `desc`, of `total` steps (None: the length of
-    `items`); silent where stderr is not a terminal."""
+def progress(items:Iterable|None, desc:str="", total:int|None=None):
+    """Iterate over `items` with a progress bar on stderr that tells the time left, headed `desc`, of `total` steps (None:
+    the length of `items`); silent where stderr is not a terminal. With `items` None, its `update` counts a step."""
     from tqdm import tqdm
-    return tqdm(items, desc=desc, total=total, disable=None, leave=False)
+    from rag_quality.core.terminal import shown
+    if live := sys.stderr is not None and sys.stderr.isatty():
+        shown()
+    told = "{desc} {percentage:3.0f}% |{bar}| {n_fmt}/{total_fmt} 지난 시간 {elapsed} 남은 시간 {remaining}"
+    return tqdm(
+        items, desc=desc, total=total, disable=None, leave=False, dynamic_ncols=True, mininterval=.3,
+        **({"bar_format": told} if live and (total is not None or hasattr(items, "__len__")) else {}))

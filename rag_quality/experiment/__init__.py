@@ -18,7 +18,7 @@ from .. import __version__
 from ..knowledge import CampusSearch, Pack
 from ..knowledge.typing import TypedWords
 from ..colloquial import ColloquialTransformer
-from ..core import ConfigError, MissingExtra, Query, Run, content_hash
+from ..core import ConfigError, MissingExtra, Query, Run, content_hash, progress
 from ..data import Collection
 from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
 from ..retrieval.fusion import HybridRetriever, hybrid_of
@@ -329,14 +329,14 @@ def run_experiment(
         raise ConfigError(f"체계의 이름이 없거나 겹칩니다: {order}")
     adds_to = {s.name: s.adds_to if s.adds_to in order else order[i] for i, s in enumerate(systems[1:])}
     depth = max(100, *(m.params.get("cutoff", 1000) for m in parsed))
-    done = {s.name: s.run_telling(part.judged, depth) for s in systems}
+    done = {s.name: s.run_telling(part.judged, depth) for s in progress(systems, "체계")}
     runs, failures = {name: run for name, (run, _, _) in done.items()}, {
         name: noted for name, (_, noted, _) in done.items() if noted}
     asked = {s.name: done[s.name][2] for s in systems if s.asks_model}
     qrels = {q.query_id: part.qrels.get(q.query_id, {}) for q in part.queries}
     scored = {name: evaluate(qrels, run, names, units=_units_of(part.queries)) for name, run in runs.items()}
     parts = {(name, key): _unnamed(scored[name].subset(ids), asked.get(name)) for key, ids in slices.items() for name in scored}
-    rows = [Row(name, key, s, {m: interval(s, m, seed=seed) for m in names}) for (name, key), s in parts.items()]
+    rows = [Row(name, key, s, {m: interval(s, m, seed=seed) for m in names}) for (name, key), s in progress(parts.items(), "구간")]
     return Experiment(
         collection, split or "all", names, slices, rows, _comparisons(parts, order, adds_to, slices, names, seed), runs,
         adds_to, failures, asked)

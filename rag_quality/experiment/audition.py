@@ -14,6 +14,7 @@ from functools import cache
 from ..answering.extractive import ExtractiveAnswerer
 from ..answering.loop import LLMAnswerer
 from ..core import ConfigError, LLMError, MissingExtra, atomic_write, cache_dir, content_hash, load_config, log, Passage
+from ..core.terminal import draw_table
 from ..faithfulness import FaithfulnessValidator
 from ..grading import grade_documents
 from ..grading.rewrite import fenced_turn
@@ -179,13 +180,14 @@ def audition(
 
 def audition_text(tried:Iterable[Tried]) -> str:
     "The table of an audition for a terminal."
-    lines = ["일            쓸 수 있는 답  맞음   95 % 구간    모델 없이  맡김"]
+    rows, notes = [["일", "맡김", "쓸 수 있는 답", "맞음", "95 % 구간", "모델 없이"]], []
     for t in tried:
         low, high = t.interval
-        lines.append(
-            f"{ROLES[t.role]:<10} {t.parsed:>3}/{t.n:<10} {t.right:>2}/{t.n:<3} [{low:.2f}, {high:.2f}]  {t.offline:>2}/{t.n:<6} "
-            + ("아니요: " + t.refused if t.refused else "예") + (f" (쓸 수 없던 답: {t.why[:80]})" if t.why else ""))
-    return "\n".join(lines)
+        told = "아니요" if t.refused else "예"
+        rows.append([ROLES[t.role], told, f"{t.parsed}/{t.n}", f"{t.right}/{t.n}", f"[{low:.2f}, {high:.2f}]", f"{t.offline}/{t.n}"])
+        notes += [t.refused] if t.refused else []
+        notes += [f"{ROLES[t.role]}에서 쓸 수 없던 답: {t.why[:80]}"] if t.why else []
+    return "\n".join([draw_table(rows, keys=2), *notes])
 
 def refusals(llm, roles:Iterable[str]|None=None) -> dict[str, str]:
     "role -> why the model is not given it, as far as its auditions are known."

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core import ConfigError
 from .runs import SavedRun
-from ..metrics import Comparison, Interval, Scores, compare, holm, interval, number, permutation_p, signed
+from ..metrics import Comparison, Interval, Scores, compare, holm, interval, number, p_text, permutation_p, signed
 
 # %% ../../nbs/experiment/04_gate.ipynb #2e6727f2
 CONDITIONS = {
@@ -211,7 +211,7 @@ def _decided(bar:Bar, units:np.ndarray) -> Bar:
     if c.difference >= bar.limit - 1e-12:
         return replace(bar, verdict="pass", reason=f"{said}. 잰 차이가 {bar.limit:+g} 이상입니다.")
     if bar.p < _ALPHA:
-        return replace(bar, verdict="fail", reason=f"{said}. {bar.limit:+g}보다 더 잃었습니다 (p {'< 0.0001' if bar.p < 1e-4 else f'= {bar.p:.4f}'}).")
+        return replace(bar, verdict="fail", reason=f"{said}. {bar.limit:+g}보다 더 잃었습니다 ({p_text(bar.p)}).")
     if spread < _FEWEST:
         return replace(
             bar, verdict="undecidable", code="few",
@@ -219,9 +219,9 @@ def _decided(bar:Bar, units:np.ndarray) -> Bar:
     if bar.p < 2 * _ALPHA:
         return replace(
             bar, verdict="undecidable", code="noise",
-            reason=f"{said}. {bar.limit:+g}보다 낮고, 손해인지 잡음인지 어중간합니다 (p = {bar.p:.3f}). 질문을 더하거나 한 번 더 재세요.")
+            reason=f"{said}. {bar.limit:+g}보다 낮고, 손해인지 잡음인지 어중간합니다 ({p_text(bar.p)}). 질문을 더하거나 한 번 더 재세요.")
     return replace(
-        bar, verdict="pass", reason=f"{said}. {bar.limit:+g}보다 낮지만 더 잃었다고 말할 수 없습니다 (p = {bar.p:.3f}). 아님을 보이려면 --margin을 쓰세요.")
+        bar, verdict="pass", reason=f"{said}. {bar.limit:+g}보다 낮지만 더 잃었다고 말할 수 없습니다 ({p_text(bar.p)}). 아님을 보이려면 --margin을 쓰세요.")
 
 # %% ../../nbs/experiment/04_gate.ipynb #77015697
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass, replace
 
 from ..claims.kinds import answer_kind
 from ..core import ConfigError, LLMError, atomic_write, cache_dir, content_hash, log
+from ..core.terminal import draw_table
 from . import LLMJudge
 from .verdicts import JudgeItem, _read_item
-from ..metrics import Scores, compare, holm
+from ..metrics import Scores, compare, holm, p_text
 
 # %% ../../nbs/judge/06_audit.ipynb #85d6b532
 _PADDING = (
@@ -167,6 +168,7 @@ def audit(
 def audit_text(found:Iterable[Probe]) -> str:
     "The table of an audit for a terminal."
     show = lambda v: "–" if v is None else f"{v:+.3f}"
-    return "\n".join(
-        f"{PROBES[p.name]:<4} 답 {p.n}/{p.asked}개, 같은 점수 {p.same}개, 차이 {show(p.difference)} [{show(p.low)}, {show(p.high)}]"
-        f"{'' if p.name == 'repeat' or p.p is None else f', p {p.p:.3f}' if p.p >= .001 else ', p < 0.001'}: {p.told}" for p in found)
+    span = lambda p: "" if p.difference is None else show(p.difference) + ("" if p.low is None else f" [{show(p.low)}, {show(p.high)}]")
+    rows = [
+        [PROBES[p.name], f"{p.n}/{p.asked}", str(p.same), span(p), "" if p.name == "repeat" or p.p is None else p_text(p.p), p.told] for p in found]
+    return draw_table([["", "잰 답", "같은 점수", "차이 [95 %]", "검정", "무엇을 말하나"], *rows])

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
-from ..core import ConfigError, DataError, nfc
+from ..core import ConfigError, DataError, nfc, progress
 from .ragas import LLM_METRICS, MetricScore
 from ..data.files import Problems, read_objects, short
 from ..data.shapes import load_map, reshaped
@@ -207,7 +207,7 @@ def _metric_means(metric:str, rows:Sequence[Mapping[str, MetricScore]]) -> dict[
     return {m: Mean(sum(v) / len(v) if v else None, len(v), len(rows)) for m, v in have.items()}
 
 # %% ../../nbs/judge/05_scorecard.ipynb #31a75669
-import json, sys, time, unicodedata
+import json, sys, time
 from collections.abc import Callable
 from dataclasses import asdict, field, replace
 from importlib import metadata
@@ -215,6 +215,7 @@ from importlib import metadata
 from .. import __version__
 from . import rules as judge_rules
 from ..core import RagQualityError, atomic_write, content_hash, log
+from ..core.terminal import draw_table
 from ..llm import LLMService
 from ..llm.call import Spent
 from ..llm.proof import all_alike
@@ -368,16 +369,9 @@ def _notes(card:Scorecard) -> list[str]:
     )
 
 # %% ../../nbs/judge/05_scorecard.ipynb #4115d2b7
-def _width(s):
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in s)
-
-def _text_table(rows:Sequence[Sequence[str]]) -> str:
-    wide = [max(_width(r[i]) for r in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(c + " " * (w - _width(c)) for c, w in zip(r, wide)).rstrip() for r in rows)
-
 def _text_of(card:Scorecard) -> str:
     "The scorecard for a terminal."
-    return "\n\n".join(["\n".join(_notes(card)), *(f"[{title}]\n{_text_table(rows)}" for title, rows in _tables(card))])
+    return "\n\n".join(["\n".join(_notes(card)), *(f"[{title}]\n{draw_table(rows, bare='–' if title == '줄마다' else '')}" for title, rows in _tables(card))])
 
 def _markdown_of(card:Scorecard) -> str:
     "The scorecard as markdown."
@@ -581,7 +575,7 @@ def score_rows(
         raise ConfigError(f"time_limit_s={time_limit_s!r}: 0보다 커야 합니다.")
     asked, service = [m for m in chosen if m in LLM_METRICS], LLMService(llm) if isinstance(llm, str) else llm
     over = begun + time_limit_s if time_limit_s is not None else float("inf")
-    beside = [_by_rules(r, rules, evaluator, over) for r in found]
+    beside = [_by_rules(r, rules, evaluator, over) for r in progress(found.rows, "규칙")]
     offline = [_offline([m for m in chosen if m not in LLM_METRICS], r) for r in found]
     tell = (lambda i, s: on_score(found[i].row_id, s)) if on_score else None
     options = dict(
@@ -597,7 +591,7 @@ def score_rows(
     spent = Spent(
         after.calls - before.calls, after.tokens - before.tokens, round(after.usd - before.usd, 8),
         after.unpriced - before.unpriced) if before is not None and asked else None
-    accepted = [_accepted(r, checker, over) for r in found]
+    accepted = [_accepted(r, checker, over) for r in progress(found.rows, "문장마다")]
     aside = [_beside(r, said) for r, (said, *_) in zip(found, beside)]
     results = tuple(
         RowResult(

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['parse_measures', 'Scores', 'number', 'evaluate', 'Interval', 'interval', 'permutation_p', 'Comparison', 'signed',
-           'compare', 'holm', 'auroc']
+           'p_text', 'compare', 'holm', 'auroc']
 
 # %% ../../nbs/05_metrics.ipynb #81268f08
 from collections.abc import Iterable, Mapping, Sequence
@@ -198,15 +198,18 @@ class Comparison:
     def _repr_markdown_(self) -> str:
         if not self.n:
             return f"{self.measure}: 함께 잰 질의가 없음 (n = 0/{self.n_total})"
-        p = "< 0.0001" if self.p < 1e-4 else f"= {self.p:.4f}"
         return (
-            f"{self.measure}: {signed(self.difference)} [{signed(self.low)}, {signed(self.high)}], p {p}, MDE"
+            f"{self.measure}: {signed(self.difference)} [{signed(self.low)}, {signed(self.high)}], {p_text(self.p)}, MDE"
             f" {number(self.mde)}, n = {self.n}/{self.n_total}"
         )
 
 def signed(x:float|None) -> str:
     "`x` to three decimals with the sign; a missing number is a dash."
     return "–" if x is None else f"{x:+.3f}"
+
+def p_text(p:float|None) -> str:
+    "A p-value as it is told everywhere: 'p=0.023', 'p<0.001'; a missing one is a dash."
+    return "–" if p is None else "p<0.001" if p < .001 else f"p={p:.3f}"
 
 # %% ../../nbs/05_metrics.ipynb #a205fd5b
 def compare(before:Scores, after:Scores, measure:str, *, resamples:int=2000, seed:int=0) -> Comparison:

@@ -6,7 +6,6 @@
 __all__ = ['FILE', 'Agreement', 'agreement', 'alpha', 'anonymous', 'AgreementRecord', 'save_record', 'calibration_note']
 
 # %% ../../nbs/metrics/00_agreement.ipynb #7b3d57a5
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import numpy as np
 from .kappa import (LEVELS, Figure, ac1, estimate, interval_alpha, kappa, kendall, krippendorff,
     pabak, _proportion, spearman)
 from ..core import ConfigError, DataError
+from ..core.terminal import draw_table
 
 # %% ../../nbs/metrics/00_agreement.ipynb #9f17c6f9
 def _value(v, where:str):
@@ -90,10 +90,7 @@ def _head(a) -> list[str]:
     ]
 
 def _text(a) -> str:
-    width = lambda s: sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in s)
-    names = {k: _NAMES.get(k, k) for k in a.figures}
-    wide = max(map(width, names.values()), default=0)
-    return "\n".join(_head(a) + [f"  {v}{' ' * (wide - width(v))}  {a.figures[k]}" for k, v in names.items()])
+    return "\n".join([*_head(a), draw_table([["", "값 [95 %]"], *([_NAMES.get(k, k), str(f)] for k, f in a.figures.items())])])
 
 def _markdown(a) -> str:
     rows = [f"| {_NAMES.get(k, k)} | {f} |" for k, f in a.figures.items()]

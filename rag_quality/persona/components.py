@@ -225,7 +225,7 @@ class ComponentAnalyzer:
         "(the retrieval measure of each of `queries` with the components `on`, query id -> doc_ids found, best first)"
         key = frozenset(on)
         system = self.system if key == self.system.on else self.system.with_components(key)
-        run = {q.id: self._search(system, key, q) for q in queries}
+        run = {q.id: self._search(system, key, q) for q in progress(queries, "질문")}
         return evaluate({q.id: q.relevant for q in queries}, run, self.measure), {q: tuple(d) for q, d in run.items()}
 
     def answers(

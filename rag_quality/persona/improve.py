@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..core import ConfigError, atomic_write, content_hash
+from ..core import ConfigError, atomic_write, content_hash, progress
 from ..metrics import Scores, compare, evaluate, number, signed
 from .patches import Backups, _apply_patch, _config_diff, _config_text, _current, _read_json
 from .personas import PersonaQuery
@@ -50,7 +50,7 @@ def run_of(system, texts:Mapping[str, str], k:int=10) -> dict[str, dict[str, flo
         for rank, (d, s) in enumerate(getattr(found, "hits", found)):
             out.setdefault(getattr(d, "doc_id", d), float(s))
         return out
-    return {i: one(t) for i, t in texts.items()}
+    return {i: one(texts[i]) for i in progress(list(texts), "질문")}
 
 def _scored(system, queries:Sequence[PersonaQuery], measure:str="nDCG@10", *, formal:bool=False) -> Scores:
     "What a system scores on the answerable questions, as typed or in the regulations' words."
@@ -254,7 +254,7 @@ class LoopResult:
                 "",
                 "| 제안 | 갈래 | 상태 | 까닭 |",
                 "|---|---|---|---|",
-                *(f"| {s.id} | {s.type} | {s.status} | {s.reason} |" for s in self.suggestions),
+                *(f"| {s.id} | {s.type} | {dict(kept='남김', rejected='되돌림').get(s.status, '재지 않음')} | {s.reason} |" for s in self.suggestions),
             ]
         )
 

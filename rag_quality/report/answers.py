@@ -14,7 +14,7 @@ from functools import partial
 
 from ..claims.kinds import NO_ANSWER, OUTCOMES, counted_outcomes
 from .. import __version__
-from ..core import ConfigError
+from ..core import ConfigError, progress
 from ..core.workers import map_chunks
 from ..faithfulness import FaithfulnessValidationResult, FaithfulnessValidator
 from ..faithfulness.filter import Finding, HallucinationFilter
@@ -152,7 +152,7 @@ def _checked(threshold:float, validator, answer_filter, rows:Sequence) -> list[C
         return CheckedAnswer(
             row.row_id, i.query, i.answer, i.contexts, result, tuple(found.findings) if found else (),
             (*getattr(result, "failures", ()), *wall.failures))
-    return [one(r) for r in rows]
+    return [one(r) for r in progress(rows, "답")]
 
 def check_answers(
     rows:"str|Iterable",  # a JSONL, JSON or CSV file, or mappings {query, answer, contexts, _id?}

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 from ..core import ConfigError
 from ..experiment.gate import CONDITIONS, VERDICTS, Flip, GateResult
-from ..metrics import number, signed
-from . import _pad, _width
+from ..metrics import number, p_text, signed
+from ..core.terminal import draw_table, tinted
 
 # %% ../../nbs/report/05_gate.ipynb #63d1e247
 _MARKS = {"pass": "✓", "fail": "✗", "undecidable": "?"}
@@ -27,14 +27,14 @@ def _value(x:float) -> str:
 
 def _bar_rows(g:GateResult) -> list[list[str]]:
     "Header and a row for each bar."
-    out = [["", "기준", "전", "후", "차이 [95 %]", "p", "MDE", "n"]]
+    out = [["", "기준", "전", "후", "차이 [95 %]", "검정", "MDE", "n"]]
     for b in g.bars:
         c, i = b.change, b.after
         out.append(
             [
-                _MARKS[b.verdict] + (f" {b.code}" if b.code else ""), b.says, number(b.before), number(i.mean) if i else "–",
-                f"{signed(c.difference)} [{signed(c.low)}, {signed(c.high)}]" if c else "–",
-                "–" if b.p is None else "<0.0001" if b.p < 1e-4 else f"{b.p:.4f}", number(c.mde) if c else "–",
+                _MARKS[b.verdict] + (f" {b.code}" if b.code else ""), b.says, "" if b.before is None else number(b.before), number(i.mean) if i else "–",
+                f"{signed(c.difference)} [{signed(c.low)}, {signed(c.high)}]" if c else "",
+                p_text(b.p) if b.p is not None else "", number(c.mde) if c else "",
                 f"{c.n}/{c.n_total}" if c else str(i.n_scored) if i else "–"])
     return out
 
@@ -70,8 +70,7 @@ def _told(flips:Iterable[Flip], shown:int) -> Iterable[tuple[Flip, str]]:
 def gate_text(g:GateResult, shown:int=5) -> str:
     "The result `g` for a terminal, with at most `shown` flipped cases a direction."
     rows = _bar_rows(g)
-    wide = [max(_width(r[c]) for r in rows) for c in range(len(rows[0]))]
-    out = [f"전: {g.before} · 후: {g.after}", *("  ".join(_pad(x, w) for x, w in zip(r, wide)).rstrip() for r in rows), ""]
+    out = [f"전: {g.before} · 후: {g.after}", draw_table(rows, keys=2), ""]
     out += [f"  {b.says}: {b.reason}" for b in g.bars if b.reason]
     for name, flips in (("나빠진 질문", g.worse()), ("나아진 질문", g.better())):
         if flips:
@@ -79,7 +78,7 @@ def gate_text(g:GateResult, shown:int=5) -> str:
             out += ["", f"{name} {n}개" + (f" (큰 것 {shown}개)" if n > shown else "")]
         for f, head in _told(flips, shown):
             out += [f"  {head}  {_short(f.query, 80)}", f"      전: {_short(f.answer_before, 120) or '–'}", f"      후: {_short(f.answer_after, 120) or '–'}"]
-    return "\n".join([*out, "", *_notes_of(g), "", f"판정: {g.headline}"])
+    return "\n".join([*out, "", *_notes_of(g), "", tinted(f"{_MARKS[g.verdict]} 판정: {g.headline}")])
 
 def gate_markdown(g:GateResult, shown:int=10) -> str:
     "The result `g` as Markdown, for a comment or a step summary."

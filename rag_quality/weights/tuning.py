@@ -17,7 +17,7 @@ import numpy as np
 from ..core import ConfigError, Passage, load_config, log, progress, save_config
 from ..data import Collection, warn_of_test
 from ..korean.formality import detect_formality
-from ..metrics import Comparison, Interval, Scores, compare, holm, interval, number, signed
+from ..metrics import Comparison, Interval, Scores, compare, holm, interval, number, p_text, signed
 from ..retrieval import BM25Index, VectorStore
 from ..retrieval.fusion import NORMALIZATIONS
 from . import QueryFeatures, WeightRule, packaged_weights, read_rules
@@ -226,7 +226,7 @@ class TunedRow:
     def line(self) -> str:
         "As a line of the table."
         i, d = self.mean, self.versus
-        gain = f"{signed(d.difference)} [{signed(d.low)}, {signed(d.high)}] | {number(d.p_holm)}" if d else "– | –"
+        gain = f"{signed(d.difference)} [{signed(d.low)}, {signed(d.high)}] | {p_text(d.p_holm)}" if d else " | "
         mean = f"{number(i.mean)} [{number(i.low)}, {number(i.high)}]"
         return f"| {self.family} | {self.slice} | {i.n_scored} | {mean} | {gain} | {self.verdict} |"
 
@@ -263,7 +263,7 @@ class Tuned:
         v = self.row(self.best).versus
         if self.best == self.baseline or v is None:
             return f"'{self.baseline}'보다 나은 갈래가 없습니다. 그대로 둡니다."
-        gain = f"{signed(v.difference)} [{signed(v.low)}, {signed(v.high)}], Holm p {v.p_holm:.3f}, n = {v.n}"
+        gain = f"{signed(v.difference)} [{signed(v.low)}, {signed(v.high)}], Holm {p_text(v.p_holm)}, n = {v.n}"
         kept = f"차이 없음: '{self.baseline}'을(를) 그대로 둡니다."
         return f"{self.best}: {gain}. " + (kept if self.winner == self.baseline else f"'{self.best}'(으)로 바꿉니다.")
 
@@ -281,7 +281,7 @@ class Tuned:
             f"**{self.name}**: {self.measure}, 질의 {self.n}개, 규정 묶음 {self.n_groups}개를 {self.folds}몫으로 나눈"
             f" 교차검증. 기준: {self.baseline}"
         )
-        lines = ["| 갈래 | 조각 | n | 평균 [95 %] | 기준과의 차이 [95 %] | Holm p | |", "|---|---|---|---|---|---|---|"]
+        lines = ["| 갈래 | 조각 | n | 평균 [95 %] | 기준과의 차이 [95 %] | Holm | |", "|---|---|---|---|---|---|---|"]
         return "\n".join([head, "", *lines, *(r.line() for r in self.rows), "", self.verdict])
 
 # %% ../../nbs/weights/01_tuning.ipynb #ddf293cf
