@@ -73,6 +73,8 @@
     const marks = all("mark", article).filter(m => m.dataset.for.split(" ").includes(id)), body = one(".body", article);
     marks.forEach(m => m.classList.add("lit"));
     if (marks[0] && body) body.scrollTop = Math.max(0, marks[0].offsetTop - body.clientHeight / 3);
+    const column = article.closest(".texts");
+    if (column && column.scrollHeight > column.clientHeight) column.scrollTop += article.getBoundingClientRect().top - column.getBoundingClientRect().top - 8;
   };
   const pick = a => {
     const here = side(a), was = a.getAttribute("aria-expanded") === "true";
