@@ -19,7 +19,7 @@ from ..metrics import number
 from .answers import (CHANGES, FAULTS, UNCHECKED, AnswerCheck, AnswerPair, CheckChange, CheckedAnswer,
     change_headline, difference_told, headline_of)
 from .answers import _failure_notes
-from .page import (LEGEND, STATES, Bar, bar_chart, escaped, filter_box, kpi_card, page_of, painted, phrases,
+from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted, phrases,
     share_note, state_badge)
 
 # %% ../../nbs/report/07_check_page.ipynb #c600000e
@@ -257,7 +257,7 @@ def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
         f'<section class="hero"><h1>{phrases(headline_of(check))}</h1>{_passing(check)}{_cards(check)}</section>'
         '<section id="faults"><h2>무엇이 잘못되었나</h2><p class="lead">조문에 없거나 어긋나는 주장을 갈래로 셉니다. 막대를 누르면 그런 답만 보입니다.</p>'
         f'<div class="card">{chart}{_notes(check)}</div></section><section id="answers"><h2>답마다</h2>'
-        f'{filter_box(groups, bars, ("나쁜 것부터", "파일의 차례"))}{LEGEND}<div id="items">{items}</div></section>')
+        f'{filter_box(groups, bars, ("나쁜 것부터", "파일의 차례"))}{legend_of(*STATES)}<div id="items">{items}</div></section>')
     return page_of(title, [("faults", "잘못"), ("answers", "답")], board, _footer(check))
 
 # %% ../../nbs/report/07_check_page.ipynb #c600001e
@@ -315,7 +315,7 @@ def change_html(
         f'<section class="hero"><h1>{phrases(change_headline(change))}</h1><p class="meta">전: {escaped(names[0])} ({escaped(headline_of(change.before))})'
         f' · 후: {escaped(names[1])} ({escaped(headline_of(change.after))})</p>{_change_cards(change)}</section>'
         f'<section id="faults"><h2>어디에서 어디로 갔나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p><div class="card">{bar_chart(bars)}</div></section>'
-        f'<section id="answers"><h2>답마다</h2>{filter_box(groups, bars, ("나빠진 것부터", "파일의 차례"))}{LEGEND}<div id="items">{items}</div></section>'
+        f'<section id="answers"><h2>답마다</h2>{filter_box(groups, bars, ("나빠진 것부터", "파일의 차례"))}{legend_of(*STATES)}<div id="items">{items}</div></section>'
         + (f'<section id="alone" class="grid"><h2>짝이 없는 질문</h2>{rest}</section>' if rest else ""))
     links = [("faults", "바뀐 것"), ("answers", "답"), *([("alone", "짝 없음")] if rest else [])]
     return page_of(title, links, board, _footer(change.after))

@@ -14,7 +14,7 @@ from ..claims.kinds import NO_ANSWER, OUTCOMES
 from ..judge.ragas import LLM_METRICS
 from ..judge.scorecard import METRICS, RowResult, Scorecard
 from ..judge.verdicts import CRITERIA, Evidence
-from .page import (LEGEND, STATES, Bar, bar_chart, escaped, filter_box, kpi_card, page_of, painted, phrases,
+from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted, phrases,
     share_note, state_badge)
 
 # %% ../../nbs/report/08_judge_page.ipynb #c8000007
@@ -52,6 +52,9 @@ def _why(r:RowResult) -> str:
         "no_answer": f"{NO_ANSWER.get(r.kind, '답이 아닌 글')}이라 점수가 없습니다."}[r.outcome]
 
 # %% ../../nbs/report/08_judge_page.ipynb #c8000011
+def _by(method:str) -> str:
+    return {"rules": "규칙", "ids": "id", "morphemes": "형태소"}.get(method, method)
+
 def _shown(value:float|None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
@@ -65,11 +68,11 @@ def _table(rows:Iterable[tuple[str, str, str, str]]) -> str:
 
 def _scores(r:RowResult, empty:frozenset[str]) -> str:
     "The scores of an answer; the metrics `empty`, which have no value on any row, are told once above."
-    rows = [(METRICS[m], _shown(s.value), s.method, s.reason) for m, s in r.scores.items() if m not in empty]
+    rows = [(METRICS[m], _shown(s.value), _by(s.method), s.reason) for m, s in r.scores.items() if m not in empty]
     if r.rules is None:
-        return _table([("규칙의 판정", "–", "rules", r.rules_reason), *rows])
-    own = [(n, _shown(r.rules.scores[c]), r.rules.method, r.rules.reasons.get(c, "")) for c, n in CRITERIA.items()]
-    return _table([*own, ("종합", _shown(r.rules.overall), r.rules.method, "아는 기준의 무게 평균"), *rows])
+        return _table([("규칙의 판정", "–", "규칙", r.rules_reason), *rows])
+    own = [(n, _shown(r.rules.scores[c]), _by(r.rules.method), r.rules.reasons.get(c, "")) for c, n in CRITERIA.items()]
+    return _table([*own, ("종합", _shown(r.rules.overall), _by(r.rules.method), "아는 기준의 무게 평균"), *rows])
 
 def _item(r:RowResult, n:int, rank:int, empty:frozenset[str]) -> str:
     "An answer on the page: `n` its place in the file, `rank` from the lowest."
@@ -88,7 +91,7 @@ def _item(r:RowResult, n:int, rank:int, empty:frozenset[str]) -> str:
     unfold = '<p class="hint">규칙이 짚은 문장이 없어 칠하지 않았습니다.</p>'
     if said:
         unfold = '<p class="needs-js"><button type="button" class="small" data-unfold>모든 문장의 까닭</button></p>'
-    overall = f"종합 {_shown(r.rules.overall)} ({r.rules.method})" if r.rules else "규칙의 판정 없음"
+    overall = f"종합 {_shown(r.rules.overall)} ({_by(r.rules.method)})" if r.rules else "규칙의 판정 없음"
     return (
         f'<article class="card item" id="{id}" data-group="{r.outcome}" data-kinds="{" ".join(dict.fromkeys(_kinds_of(r)))}" data-n="{n}" data-w="{rank}">'
         f'<header><div class="tags">{state_badge(r.outcome)}<span class="tag">{escaped(r.row_id)}</span><span class="soft">{escaped(overall)}</span>'
@@ -100,12 +103,12 @@ def _item(r:RowResult, n:int, rank:int, empty:frozenset[str]) -> str:
 # %% ../../nbs/report/08_judge_page.ipynb #c8000009
 def _means(card:Scorecard) -> str:
     "Every metric with its mean, its coverage, its method; why it has no value."
-    mark = lambda m: m + ("" if m in card.calibrated else ", 사람과 견줘 보지 않음")
+    mark = lambda m: _by(m) + ("" if m in card.calibrated else ", 사람과 견줘 보지 않음")
     rows = [(CRITERIA.get(c, "종합"), f"{_shown(m.value)} ({m.n_scored}/{m.n})", mark("rules"), "") for c, m in card.rules.items()]
     for metric, by in card.means.items():
         why = "; ".join(f"{w[:160]} ({n})" for w, n in card.reasons(metric).most_common(2))
         rows += [
-            (METRICS[metric], f"{_shown(m.value)} ({m.n_scored}/{m.n})", mark(method) if metric in LLM_METRICS else method, why)
+            (METRICS[metric], f"{_shown(m.value)} ({m.n_scored}/{m.n})", mark(method) if metric in LLM_METRICS else _by(method), why)
             for method, m in by.items()]
     return _table(rows)
 
@@ -147,5 +150,5 @@ def judge_html(card:Scorecard, *, title:str="답 심판") -> str:
         f'<div class="card">{_means(card)}<ul class="dots notes">{notes}</ul></div></section>'
         f'<section id="faults"><h2>무엇이 걸렸나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p><div class="card">{chart}</div></section>'
         f'<section id="answers"><h2>답마다</h2>{filter_box({k: (w, out[k]) for k, w in OUTCOMES.items()}, bars, ("낮은 점수부터", "파일의 차례"))}'
-        f'{LEGEND}<div id="items">{items}</div></section>')
+        f'{legend_of(*_SAYS.values())}<div id="items">{items}</div></section>')
     return page_of(title, [("scores", "점수"), ("faults", "걸린 것"), ("answers", "답")], board, f"<p>rag_quality {escaped(__version__)}</p>")
