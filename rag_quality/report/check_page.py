@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import __version__
-from ..claims.kinds import NO_ANSWER, OUTCOMES
+from ..claims.kinds import OUTCOMES
 from ..claims.splitting import split_sentences
 from ..faithfulness import FaithfulnessValidationResult
 from ..metrics import number
 from .answers import (CHANGES, FAULTS, UNCHECKED, AnswerCheck, AnswerPair, CheckChange, CheckedAnswer,
     change_headline, difference_told, headline_of)
 from .answers import _failure_notes
-from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted, phrases,
-    share_note, state_badge)
+from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted,
+    phrases, share_note, state_badge)
 
 # %% ../../nbs/report/07_check_page.ipynb #c600000e
 _LAID = re.compile(r"<[^<>]*>|〈[^〈〉]*〉|\[(?:본조|전문|제목|종전)[^\[\]]*\]")
@@ -39,18 +39,23 @@ def find_quote(
         return []
     if (at := text.find(quote)) >= 0:
         return [(at, at + len(quote))]
-    flat, out = _bare(quote), []
-    for s in split_sentences(text):
+    out, left = [], []
+    for q in split_sentences(quote):
+        at = text.find(q.text) if len(_bare(q.text)) >= 6 else -1
+        if at >= 0:
+            out.append((at, at + len(q.text)))
+        else:
+            left.append(q.text)
+    flat, free = _bare(" ".join(left)), lambda s, e: all(e <= a or s >= b for a, b in out)
+    for s in split_sentences(text) if flat else ():
         said = _bare(s.text)
-        if len(said) >= 6 and (said in flat or len(flat) >= 12 and flat in said):
+        if len(said) >= 6 and (said in flat or len(flat) >= 12 and flat in said) and free(s.start, s.end):
             out.append((s.start, s.end))
-    if out:
-        return out
-    for m in re.finditer(r"[^\n]+", text):
+    for m in re.finditer(r"[^\n]+", text) if flat else ():
         cells = [c for c in map(_bare, m[0].split("|")) if c]
-        if len(cells) > 1 and len("".join(cells)) >= 6 and all(c in flat for c in cells):
+        if len(cells) > 1 and len("".join(cells)) >= 6 and all(c in flat for c in cells) and free(*m.span()):
             out.append(m.span())
-    return out
+    return sorted(out)
 
 # %% ../../nbs/report/07_check_page.ipynb #c6000010
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ def _pieces(r:FaithfulnessValidationResult) -> list[_Piece]:
     why = {c.start: c.reason for c in r.outside}
     found = [
         _Piece(c.start, c.end, c.verdict, c.reason, c.fault or "", c.passage, c.span, c.law) for c in r.claims]
-    found += [_Piece(p.start, p.end, "unchecked", why.get(p.start) or _NOT_JUDGED.get(p.kind) or UNCHECKED.get(p.kind, p.kind)) for p in r.unchecked]
+    said = lambda p: why.get(p.start) or _NOT_JUDGED.get(p.kind) or UNCHECKED.get(p.kind, p.kind)
+    found += [_Piece(p.start, p.end, "unchecked", said(p)) for p in r.unchecked]
     out, at = [], 0
     for p in sorted(found, key=lambda p: (p.start, p.end)):
         if p.start >= at:
@@ -104,7 +110,8 @@ def _article(text:str, marks:Sequence[tuple[int, int, int, str]], id:str) -> str
             out.append(escaped(text[a:b]))
             continue
         worst = next(k for k in ("contradicted", "unsupported", "supported") if any(s == k for _, s in over))
-        out.append(f'<mark class="{STATES[worst][0]}" data-for="{" ".join(f"{id}-{n}" for n in dict.fromkeys(n for n, _ in over))}">{escaped(text[a:b])}</mark>')
+        of = " ".join(f"{id}-{n}" for n in dict.fromkeys(n for n, _ in over))
+        out.append(f'<mark class="{STATES[worst][0]}" data-for="{of}">{escaped(text[a:b])}</mark>')
     return "".join(out)
 
 def _articles(contexts:Sequence[str], pieces:Sequence[_Piece], id:str) -> tuple[str, set[int]]:
@@ -118,32 +125,39 @@ def _articles(contexts:Sequence[str], pieces:Sequence[_Piece], id:str) -> tuple[
         found |= {n for _, _, n, _ in marks}
         rests = [str(n) for n, p in mine if p.state == "supported"]
         near = [str(n) for n, p in mine if p.state != "supported"]
-        tags = "".join(f' <span class="tag">{w} {"·".join(ns)}</span>' for w, ns in (("기댄 문장", rests), ("맞댄 문장", near)) if ns)
+        told = (("기댄 문장", rests), ("맞댄 문장", near))
+        tags = "".join(f' <span class="tag">{w} {"·".join(ns)}</span>' for w, ns in told if ns)
         out.append(
             f'<details class="ctx" id="{id}-x{i + 1}"><summary>{i + 1}. {escaped(_title(text)[0])}{tags}</summary>'
-            f'<div class="body" tabindex="0" role="region" aria-label="{i + 1}번 조문">{_article(text, marks, id)}</div></details>')
+            f'<div class="body" tabindex="0" role="region" aria-label="{i + 1}번 조문">{_article(text, marks, id)}'
+            '</div></details>')
     return "".join(out), found
 
 def _proof(p:_Piece, n:int, r:CheckedAnswer, id:str, found:bool) -> str:
     "Why a sentence is judged as it is, and against what."
     _, sign, word, tone = STATES[p.state]
-    fault = f' <span class="tag">{escaped(FAULTS.get(p.fault, p.fault))}</span>' if p.fault and p.fault != "unsupported" else ""
+    told = FAULTS.get(p.fault, p.fault) if p.fault != "unsupported" else ""
+    fault = f' <span class="tag">{escaped(told)}</span>' if told else ""
     given = p.passage is not None and p.passage < len(r.contexts)
     against, article = "", ""
     if p.law:
         against = f'<p class="led">맞댄 법령: <b>{escaped(p.law)}</b> (받은 조문 밖에서 따라간 글)</p>'
     elif given:
-        article = f' data-article="{id}-x{p.passage + 1}"'
-        against = f'<p class="led">맞댄 조문: <a href="#{id}-x{p.passage + 1}" data-open>{p.passage + 1}번 {escaped(_title(r.contexts[p.passage])[0])}</a></p>'
+        at, name = p.passage + 1, _title(r.contexts[p.passage])[0]
+        article = f' data-article="{id}-x{at}"'
+        against = f'<p class="led">맞댄 조문: <a href="#{id}-x{at}" data-open>{at}번 {escaped(name)}</a></p>'
     if p.state != "unchecked" and p.span:
-        lost = "" if found or not given or p.law else '<p class="hint">조문의 글에서 이 문장을 글자 그대로 찾지 못해 칠하지 않았습니다(제목이나, 표를 풀어 읽은 말일 수 있습니다).</p>'
+        lost = "" if found or not given or p.law else (
+            '<p class="hint">조문의 글에서 이 문장을 글자 그대로 찾지 못해 칠하지 않았습니다(제목이나 표를 풀어 읽은 말일 수 있습니다).</p>')
         against += f'<blockquote><small>{_LED[p.state]}</small><br>{escaped(p.span)}</blockquote>{lost}'
     elif p.state != "unchecked":
         against += '<p class="hint">맞댈 문장을 조문에서 찾지 못했습니다.</p>'
     calm = "" if p.state in ("contradicted", "unsupported") else " calm"
     return (
-        f'<li class="proof {tone}{calm}" id="{id}-p{n}" data-claim="{id}-{n}"{article}><span class="badge {tone}">{n} {sign} {word}</span>{fault}'
-        f'<p class="said-again"><b>{escaped(r.answer[p.start:p.end].strip())}</b></p><p>{escaped(p.reason)}</p>{against}</li>')
+        f'<li class="proof {tone}{calm}" id="{id}-p{n}" data-claim="{id}-{n}"{article}>'
+        f'<span class="badge {tone}">{n} {sign} {word}</span>{fault}'
+        f'<p class="said-again"><b>{escaped(r.answer[p.start:p.end].strip())}</b></p><p>{escaped(p.reason)}'
+        f'</p>{against}</li>')
 
 def _side(r:CheckedAnswer, id:str) -> tuple[str, str]:
     "(the painted answer with the reasons, the articles)"
@@ -151,10 +165,12 @@ def _side(r:CheckedAnswer, id:str) -> tuple[str, str]:
     articles, found = _articles(r.contexts, pieces, id)
     proofs = "".join(_proof(p, n, r, id, n in found) for n, p in enumerate(pieces, 1))
     proofs += "".join(
-        f'<li class="proof partial"><span class="badge partial">! {escaped(FAULTS.get(f.kind, f.kind))}</span><p><b>{escaped(f.text)}</b></p>'
+        f'<li class="proof partial"><span class="badge partial">! {escaped(FAULTS.get(f.kind, f.kind))}</span><p>'
+        f'<b>{escaped(f.text)}</b></p>'
         f'<p>{escaped(f.reason)}</p></li>' for f in r.findings)
     calm = sum(p.state in ("supported", "unchecked") for p in pieces)
-    unfold = f'<p class="needs-js"><button type="button" class="small" data-unfold>모든 문장의 까닭</button></p>' if calm else ""
+    button = '<p class="needs-js"><button type="button" class="small" data-unfold>모든 문장의 까닭</button></p>'
+    unfold = button if calm else ""
     text = painted(r.answer, [(p.start, p.end, p.state) for p in pieces], id) or '<i class="faint">빈 글</i>'
     return f'<div class="bubble said">{text}</div>{unfold}<ol class="proofs">{proofs}</ol>', articles
 
@@ -170,7 +186,7 @@ def why_outcome(r:CheckedAnswer) -> str:
     "Why an answer came out as it did, where its score does not say so by itself."
     v, out = r.result, r.result.outcome
     if out not in ("passed", "failed"):
-        return f"{NO_ANSWER[v.kind]}입니다. {v.reason}" if v.kind in NO_ANSWER else v.reason
+        return v.reason
     against = sum(c.verdict == "contradicted" for c in v.claims)
     missing = sum(c.verdict == "unsupported" for c in v.claims)
     seen = f" 조문에 없는 연락처·부서·사람 같은 것 {len(r.findings)}개는 판정에 들지 않지만 확인하세요." if r.findings else ""
@@ -192,22 +208,29 @@ def _item(r:CheckedAnswer, n:int, rank:int) -> str:
     used = len({c.passage for c in r.result.claims if c.verdict == "supported" and c.passage is not None})
     why = why_outcome(r)
     return (
-        f'<article class="card item" id="{id}" data-group="{r.result.outcome}" data-kinds="{escaped(" ".join(dict.fromkeys(r.faults)))}" data-n="{n}" data-w="{rank}">'
-        f'<header><div class="tags">{state_badge(r.result.outcome)}<span class="tag">{escaped(r.row_id)}</span><span class="soft">{escaped(_score(r))}</span></div>'
-        f'<h3 class="q" tabindex="-1"><a class="mine" href="#{id}">{escaped(r.query)}</a></h3>{f"<p class=soft>{escaped(why)}</p>" if why else ""}</header>'
-        f'<div class="columns"><div>{text}</div><div class="texts"><h4>받은 조문 {len(r.contexts)}건 <span class="small soft">주장이 기댄 것 {used}건</span></h4>{articles}</div></div></article>')
+        f'<article class="card item" id="{id}" data-group="{r.result.outcome}" data-n="{n}" data-w="{rank}"'
+        f' data-kinds="{escaped(" ".join(dict.fromkeys(r.faults)))}">'
+        f'<header><div class="tags">{state_badge(r.result.outcome)}<span class="tag">{escaped(r.row_id)}</span>'
+        f'<span class="soft">{escaped(_score(r))}</span></div>'
+        f'<h3 class="q" tabindex="-1"><a class="mine" href="#{id}">{escaped(r.query)}</a>'
+        f'</h3>{f"<p class=soft>{escaped(why)}</p>" if why else ""}</header>'
+        f'<div class="columns"><div>{text}</div><div class="texts">'
+        f'<h4>받은 조문 {len(r.contexts)}건 <span class="small soft">주장이 기댄 것 {used}건</span></h4>{articles}</div></div>'
+        '</article>')
 
 # %% ../../nbs/report/07_check_page.ipynb #c6000018
 def _bars(rows:Sequence[CheckedAnswer]) -> list[Bar]:
     "The kinds of faults, the most frequent first."
     n, answers = Counter(f for r in rows for f in r.faults), Counter(f for r in rows for f in set(r.faults))
-    return [Bar(k, FAULTS.get(k, k), c, answers[k], "part" if k in ("unsupported", "evasive") else "") for k, c in n.most_common()]
+    tone = lambda k: "part" if k in ("unsupported", "evasive") else ""
+    return [Bar(k, FAULTS.get(k, k), c, answers[k], tone(k)) for k, c in n.most_common()]
 
 def _notes(check:AnswerCheck) -> str:
     "What the numbers do not hold: what was not judged, texts nobody gave, rows that could not be read."
     out = []
     if check.unchecked:
-        tags = "".join(f'<span class="tag">{escaped(UNCHECKED.get(k, k))} {c}</span>' for k, c in check.unchecked.most_common())
+        said = [f"{UNCHECKED.get(k, k)} {c}" for k, c in check.unchecked.most_common()]
+        tags = "".join(f'<span class="tag">{escaped(s)}</span>' for s in said)
         out.append(f'<div class="rest"><span class="small soft">판정하지 않은 말(점수에 들지 않음)</span>{tags}</div>')
     told = [f"받지 않은 글에 기대는 주장: {n} {c}개" for n, c in check.outside.most_common(10)]
     bare = sum(not any(t.strip() for t in r.contexts) for r in check.rows)
@@ -215,10 +238,11 @@ def _notes(check:AnswerCheck) -> str:
     told += [*_failure_notes(check), *(f"읽지 못한 줄: {b}" for b in check.bad)]
     if check.model:
         told.append("LLM({})의 판정: 주장 {}개 가운데 {}개".format(check.model, check.model_claims[1], check.model_claims[0]))
-    return "".join(out) + (f'<ul class="dots notes">{"".join(f"<li>{escaped(t)}</li>" for t in told)}</ul>' if told else "")
+    lines = "".join(f"<li>{escaped(t)}</li>" for t in told)
+    return "".join(out) + (f'<ul class="dots notes">{lines}</ul>' if told else "")
 
 def _worst_first(rows:Sequence[CheckedAnswer]) -> dict[int, int]:
-    "place -> rank: what failed by its share of claims in the articles, what is no answer, has no score, refuses, passes."
+    "place -> rank: what failed by its share of claims in the articles, no answers, no scores, refusals, passes."
     last = {"failed": 0, "no_answer": 1, "unscored": 2, "refused": 3, "passed": 4}
     low = lambda v: 2 if v is None else v
     key = lambda i: (last[(v := rows[i].result).outcome], low(v.score), not rows[i].faults, low(v.worst_claim_score), i)
@@ -238,17 +262,18 @@ def _cards(check:AnswerCheck) -> str:
     pct = lambda v: "–" if v is None else f"{v:.1%}"
     flawed, passed = sum(bool(r.result.ungrounded_claims) for r in check.scored), out["passed"]
     judged, claims = check.coverage
+    aside = ", ".join(f"{OUTCOMES[o]} {out[o]}" for o in ("refused", "no_answer", "unscored"))
     return '<div class="kpis">' + "".join([
         kpi_card("합격한 답의 몫", pct(check.acceptable), f"{passed}/{k}", f"{share_note(passed, k)}; 거절과 점수 없는 답은 분모에서 뺌"),
         kpi_card("조문에 있는 주장의 몫", number(check.mean), f"답 {k}/{n}", "점수를 낸 답의 평균. 1.000은 모든 주장이 조문에 있음"),
         kpi_card("조문에 없는 주장이 있는 답", pct(check.flawed), f"{flawed}/{k}", share_note(flawed, k)),
         kpi_card("판정한 주장", str(judged), f"/ {claims}", "나머지는 받지 않은 글에 기댐" if claims > judged else "인사, 제목, 안내는 주장이 아님"),
-        kpi_card("합격도 불합격도 아님", str(n - k), f"/ 답 {n}", ", ".join(f"{OUTCOMES[o]} {out[o]}" for o in ("refused", "no_answer", "unscored"))),
+        kpi_card("합격도 불합격도 아님", str(n - k), f"/ 답 {n}", aside),
     ]) + "</div>"
 
 def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
-    """One page of a `check` that stands by itself, under `title`: the headline, cards, kinds of faults, and each answer with
-    its sentences painted and the evidence marked in its article, worst first."""
+    """One page of a `check` that stands by itself, under `title`: the headline, cards, kinds of faults, and each answer
+    with its sentences painted and the evidence marked in its article, worst first."""
     bars, rank = _bars(check.rows), _worst_first(check.rows)
     items = "".join(_item(check.rows[i], i + 1, n) for i, n in rank.items())
     groups = {k: (w, check.outcomes[k]) for k, w in OUTCOMES.items()}
@@ -267,15 +292,19 @@ def _pair_item(p:AnswerPair, n:int, rank:int) -> str:
         text, articles = _side(r, id)
         why = why_outcome(r)
         return (
-            f'<div class="side"><h4>{name} {state_badge(r.result.outcome)} <span class="small soft">{escaped(_score(r))}</span></h4>'
-            f'{f"<p class=hint>{escaped(why)}</p>" if why else ""}{text}<details class="ctx"><summary>받은 조문 {len(r.contexts)}건</summary>{articles}</details></div>')
+            f'<div class="side"><h4>{name} {state_badge(r.result.outcome)}'
+            f' <span class="small soft">{escaped(_score(r))}</span></h4>'
+            f'{f"<p class=hint>{escaped(why)}</p>" if why else ""}{text}<details class="ctx">'
+            f'<summary>받은 조문 {len(r.contexts)}건</summary>{articles}</details></div>')
     was, now = p.before.result.outcome, p.after.result.outcome
     same = " ".join(p.before.query.split()) == " ".join(p.after.query.split())
     asked = "" if same else f'<p class="hint">전의 질문: {escaped(p.before.query)}</p>'
     named = p.after.row_id if p.after.row_id == p.before.row_id else f"전 {p.before.row_id}, 후 {p.after.row_id}"
     return (
-        f'<article class="card item" id="a{n}" data-group="{p.change}" data-kinds="{was}-{now}" data-n="{n}" data-w="{rank}"><header><div class="tags">'
-        f'{state_badge(p.change)}<span class="tag">{escaped(named)}</span><span class="soft">{OUTCOMES[was]} <span class="arrow">→</span> {OUTCOMES[now]}</span></div>'
+        f'<article class="card item" id="a{n}" data-group="{p.change}" data-kinds="{was}-{now}" data-n="{n}"'
+        f' data-w="{rank}"><header><div class="tags">'
+        f'{state_badge(p.change)}<span class="tag">{escaped(named)}</span>'
+        f'<span class="soft">{OUTCOMES[was]} <span class="arrow">→</span> {OUTCOMES[now]}</span></div>'
         f'<h3 class="q" tabindex="-1"><a class="mine" href="#a{n}">{escaped(p.after.query)}</a></h3>{asked}</header>'
         f'<div class="grid two">{side(p.before, f"o{n}", "전")}{side(p.after, f"n{n}", "후")}</div></article>')
 
@@ -297,25 +326,33 @@ def change_html(
     title:str="답 견주기",
     names:tuple[str, str]=("전", "후"),      # of the two files
 ) -> str:
-    "Two checked files on one page: the headline, where answers went, each pair of answers side by side, the worse ones first."
+    "Two checked files on one page: the headline, where answers went, each pair side by side, the worse ones first."
     tone = {"better": "good", "worse": "", "same": "calm", "unknown": "calm"}
     kind = {(p.before.result.outcome, p.after.result.outcome): p.change for p in change.pairs}
-    bars = [Bar(f"{b}-{a}", f"{OUTCOMES[b]} → {OUTCOMES[a]}", n, None, tone[kind[b, a]]) for (b, a), n in change.moves.most_common()]
+    bars = [
+        Bar(f"{b}-{a}", f"{OUTCOMES[b]} → {OUTCOMES[a]}", n, None, tone[kind[b, a]])
+        for (b, a), n in change.moves.most_common()]
     first = {"worse": 0, "better": 1, "unknown": 2, "same": 3}
-    gap = lambda p: 0 if None in (p.after.result.score, p.before.result.score) else p.after.result.score - p.before.result.score
+    scores = lambda p: (p.before.result.score, p.after.result.score)
+    gap = lambda p: 0 if None in (s := scores(p)) else s[1] - s[0]
     order = sorted(range(len(change.pairs)), key=lambda i: (first[change.pairs[i].change], gap(change.pairs[i]), i))
     items = "".join(_pair_item(change.pairs[i], i + 1, n) for n, i in enumerate(order))
     alone = [(f"{names[k]}에만 있는 질문", rows) for k, rows in enumerate((change.only_before, change.only_after)) if rows]
     rest = "".join(
         f'<section class="card"><h3>{escaped(head)} {len(rows)}개 (견주지 않음)</h3><ul class="dots">'
-        + "".join(f'<li>{state_badge(r.result.outcome)} {escaped(r.query)} <span class="tag">{escaped(r.row_id)}</span></li>' for r in rows) + "</ul></section>"
+        + "".join(
+            f'<li>{state_badge(r.result.outcome)} {escaped(r.query)} <span class="tag">{escaped(r.row_id)}</span></li>'
+            for r in rows) + "</ul></section>"
         for head, rows in alone)
     groups = {k: (CHANGES[k], change.changes[k]) for k in ("worse", "better", "same", "unknown")}
     board = (
-        f'<section class="hero"><h1>{phrases(change_headline(change))}</h1><p class="meta">전: {escaped(names[0])} ({escaped(headline_of(change.before))})'
+        f'<section class="hero"><h1>{phrases(change_headline(change))}</h1>'
+        f'<p class="meta">전: {escaped(names[0])} ({escaped(headline_of(change.before))})'
         f' · 후: {escaped(names[1])} ({escaped(headline_of(change.after))})</p>{_change_cards(change)}</section>'
-        f'<section id="faults"><h2>어디에서 어디로 갔나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p><div class="card">{bar_chart(bars)}</div></section>'
-        f'<section id="answers"><h2>답마다</h2>{filter_box(groups, bars, ("나빠진 것부터", "파일의 차례"))}{legend_of(*STATES)}<div id="items">{items}</div></section>'
+        '<section id="faults"><h2>어디에서 어디로 갔나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p>'
+        f'<div class="card">{bar_chart(bars)}</div></section>'
+        f'<section id="answers"><h2>답마다</h2>{filter_box(groups, bars, ("나빠진 것부터", "파일의 차례"))}{legend_of(*STATES)}'
+        f'<div id="items">{items}</div></section>'
         + (f'<section id="alone" class="grid"><h2>짝이 없는 질문</h2>{rest}</section>' if rest else ""))
     links = [("faults", "바뀐 것"), ("answers", "답"), *([("alone", "짝 없음")] if rest else [])]
     return page_of(title, links, board, _footer(change.after))

@@ -14,8 +14,8 @@ from ..claims.kinds import NO_ANSWER, OUTCOMES
 from ..judge.ragas import LLM_METRICS
 from ..judge.scorecard import METRICS, RowResult, Scorecard
 from ..judge.verdicts import CRITERIA, Evidence
-from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted, phrases,
-    share_note, state_badge)
+from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted,
+    phrases, share_note, state_badge)
 
 # %% ../../nbs/report/08_judge_page.ipynb #c8000007
 _SAYS = {"supports": "supported", "contradicts": "contradicted", "unsupported": "unsupported"}
@@ -62,9 +62,11 @@ def _table(rows:Iterable[tuple[str, str, str, str]]) -> str:
     "(what, value, by what, why) as a table."
     head = "".join(f'<th scope="col">{w}</th>' for w in ("무엇", "점수", "방법", "까닭"))
     body = "".join(
-        f'<tr><th scope="row">{escaped(a)}</th><td class="n">{escaped(v)}</td><td class="soft small">{escaped(by)}</td><td>{escaped(why)}</td></tr>'
+        f'<tr><th scope="row">{escaped(a)}</th><td class="n">{escaped(v)}</td><td class="soft small">{escaped(by)}'
+        f'</td><td>{escaped(why)}</td></tr>'
         for a, v, by, why in rows)
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="점수의 표"><table class="marks"><tr>{head}</tr>{body}</table></div>'
+    table = f'<table class="marks"><tr>{head}</tr>{body}</table>'
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="점수의 표">{table}</div>'
 
 def _scores(r:RowResult, empty:frozenset[str]) -> str:
     "The scores of an answer; the metrics `empty`, which have no value on any row, are told once above."
@@ -82,9 +84,11 @@ def _item(r:RowResult, n:int, rank:int, empty:frozenset[str]) -> str:
         _, sign, word, tone = STATES[_SAYS[e.says]]
         quote = '<p class="hint">맞댄 문장을 판정이 남기지 않았습니다.</p>'
         if against:
-            quote = f'<blockquote><small>맞댄 문장 ({int(against.source.partition(":")[2]) + 1}번 조문)</small><br>{escaped(against.text)}</blockquote>'
+            at = int(against.source.partition(":")[2]) + 1
+            quote = f'<blockquote><small>맞댄 문장 ({at}번 조문)</small><br>{escaped(against.text)}</blockquote>'
         proofs += (
-            f'<li class="proof {tone} calm" id="{id}-p{k}" data-claim="{id}-{k}"><span class="badge {tone}">{k} {sign} {word}</span>'
+            f'<li class="proof {tone} calm" id="{id}-p{k}" data-claim="{id}-{k}">'
+            f'<span class="badge {tone}">{k} {sign} {word}</span>'
             f'<p class="said-again"><b>{escaped(e.text)}</b></p>{quote}</li>')
     flags = r.rules.flags if r.rules else ()
     notes = "".join(f"<li>{escaped(f'{_KINDS.get(f.kind, f.kind)}: {f.text} ({f.reason})')}</li>" for f in flags)
@@ -93,31 +97,38 @@ def _item(r:RowResult, n:int, rank:int, empty:frozenset[str]) -> str:
         unfold = '<p class="needs-js"><button type="button" class="small" data-unfold>모든 문장의 까닭</button></p>'
     overall = f"종합 {_shown(r.rules.overall)} ({_by(r.rules.method)})" if r.rules else "규칙의 판정 없음"
     return (
-        f'<article class="card item" id="{id}" data-group="{r.outcome}" data-kinds="{" ".join(dict.fromkeys(_kinds_of(r)))}" data-n="{n}" data-w="{rank}">'
-        f'<header><div class="tags">{state_badge(r.outcome)}<span class="tag">{escaped(r.row_id)}</span><span class="soft">{escaped(overall)}</span>'
+        f'<article class="card item" id="{id}" data-group="{r.outcome}" data-n="{n}" data-w="{rank}"'
+        f' data-kinds="{" ".join(dict.fromkeys(_kinds_of(r)))}">'
+        f'<header><div class="tags">{state_badge(r.outcome)}<span class="tag">{escaped(r.row_id)}</span>'
+        f'<span class="soft">{escaped(overall)}</span>'
         f'<span class="soft">받은 조문 {r.n_contexts or 0}건</span></div>'
-        f'<h3 class="q" tabindex="-1"><a class="mine" href="#{id}">{escaped(r.query)}</a></h3><p class="soft">{escaped(_why(r))}</p></header>'
-        f'<div class="bubble said">{text}</div>{unfold}<ol class="proofs">{proofs}</ol>{f"<ul class=dots>{notes}</ul>" if notes else ""}'
+        f'<h3 class="q" tabindex="-1"><a class="mine" href="#{id}">{escaped(r.query)}</a></h3>'
+        f'<p class="soft">{escaped(_why(r))}</p></header>'
+        f'<div class="bubble said">{text}</div>{unfold}<ol class="proofs">{proofs}'
+        f'</ol>{f"<ul class=dots>{notes}</ul>" if notes else ""}'
         f'<h4 class="scores">점수</h4>{_scores(r, empty)}</article>')
 
 # %% ../../nbs/report/08_judge_page.ipynb #c8000009
 def _means(card:Scorecard) -> str:
     "Every metric with its mean, its coverage, its method; why it has no value."
     mark = lambda m: _by(m) + ("" if m in card.calibrated else ", 사람과 견줘 보지 않음")
-    rows = [(CRITERIA.get(c, "종합"), f"{_shown(m.value)} ({m.n_scored}/{m.n})", mark("rules"), "") for c, m in card.rules.items()]
+    mean = lambda m: f"{_shown(m.value)} ({m.n_scored}/{m.n})"
+    rows = [(CRITERIA.get(c, "종합"), mean(m), mark("rules"), "") for c, m in card.rules.items()]
     for metric, by in card.means.items():
         why = "; ".join(f"{w[:160]} ({n})" for w, n in card.reasons(metric).most_common(2))
         rows += [
-            (METRICS[metric], f"{_shown(m.value)} ({m.n_scored}/{m.n})", mark(method) if metric in LLM_METRICS else _by(method), why)
+            (METRICS[metric], mean(m), mark(method) if metric in LLM_METRICS else _by(method), why)
             for method, m in by.items()]
     return _table(rows)
 
 def _told(card:Scorecard) -> list[str]:
     "What a reader must know beside the numbers."
     rate = lambda p: "정해지지 않음" if p.rate is None else f"{p.passed}/{p.passed + p.failed} = {p.rate:.1%}"
-    rates = [f"합격률 {p.profile.name}: {rate(p)} (지표가 모두 있는 답 {p.passed + p.failed}/{p.n})" for p in card.profiles.values()]
+    rates = [
+        f"합격률 {p.profile.name}: {rate(p)} (지표가 모두 있는 답 {p.passed + p.failed}/{p.n})" for p in card.profiles.values()]
     return [
-        *rates, *([f"LLM에게 묻기를 그만둔 까닭: {card.stopped}"] if card.stopped else []), *([f"이번에 쓴 것: {card.spent}"] if card.spent else []),
+        *rates, *([f"LLM에게 묻기를 그만둔 까닭: {card.stopped}"] if card.stopped else []),
+        *([f"이번에 쓴 것: {card.spent}"] if card.spent else []),
         *([f"재다 오류가 난 답: {card.n_failed}개"] if card.n_failed else []), *(f"읽지 못한 줄: {b}" for b in card.bad)]
 
 def _cards(card:Scorecard) -> str:
@@ -125,30 +136,37 @@ def _cards(card:Scorecard) -> str:
     share = f"{out['passed'] / decided:.1%}" if decided else "–"
     cards = [kpi_card("합격한 답의 몫", share, f"{out['passed']}/{decided}", share_note(out["passed"], decided))]
     cards += [
-        kpi_card(f"{CRITERIA.get(c, '종합')} (규칙)", _shown(m.value), f"잰 것 {m.n_scored}/{m.n}", "" if m.n_scored else "잰 답이 없어 평균이 없음")
+        kpi_card(
+            f"{CRITERIA.get(c, '종합')} (규칙)", _shown(m.value), f"잰 것 {m.n_scored}/{m.n}",
+            "" if m.n_scored else "잰 답이 없어 평균이 없음")
         for c, m in card.rules.items()]
     return f'<div class="kpis">{"".join(cards)}</div>'
 
 def judge_html(card:Scorecard, *, title:str="답 심판") -> str:
-    """One page of a scorecard that stands by itself, under `title`: outcomes, every mean with its coverage, each answer with
-    its scores and their reasons, the lowest first."""
+    """One page of a scorecard that stands by itself, under `title`: outcomes, every mean with its coverage, each answer
+    with its scores and their reasons, the lowest first."""
     out, rows = card.outcomes, card.rows
     kinds = [_kinds_of(r) for r in rows]
     seen, answers = Counter(k for ks in kinds for k in ks), Counter(k for ks in kinds for k in set(ks))
     bars = [Bar(k, _KINDS[k], c, answers[k], "" if k == "contradicts" else "part") for k, c in seen.most_common()]
     empty = frozenset(m for m, by in card.means.items() if all(v.value is None for v in by.values()))
     overall = lambda r: r.rules.overall if r.rules else None
-    order = sorted(range(len(rows)), key=lambda i: (2 if (v := overall(rows[i])) is None else v, rows[i].outcome == "passed", i))
+    low = lambda i: (2 if (v := overall(rows[i])) is None else v, rows[i].outcome == "passed", i)
+    order = sorted(range(len(rows)), key=low)
     items = "".join(_item(rows[i], i + 1, k, empty) for k, i in enumerate(order))
     said = ", ".join(f"{v}개 {OUTCOMES[k]}" for k, v in out.items() if v or k in ("passed", "failed"))
     notes = "".join(f"<li>{escaped(t)}</li>" for t in _told(card))
     chart = bar_chart(bars) if bars else '<p class="none">걸린 것이 없습니다.</p>'
     board = (
-        f'<section class="hero"><h1>{phrases(f"답 {len(rows)}개 가운데 {said}")}</h1><p class="meta">합격과 불합격은 문장마다 조문과 맞댄 판정(check)이고,'
+        f'<section class="hero"><h1>{phrases(f"답 {len(rows)}개 가운데 {said}")}</h1>'
+        '<p class="meta">합격과 불합격은 문장마다 조문과 맞댄 판정(check)이고,'
         f' 점수는 그 곁에 따로 섭니다. LLM: {escaped(card.versions["model"] or "없음")}</p>{_cards(card)}</section>'
         '<section id="scores"><h2>점수</h2><p class="lead">괄호는 잰 답 / 모든 답. 값이 없는 것은 –이고 0이 아닙니다.</p>'
         f'<div class="card">{_means(card)}<ul class="dots notes">{notes}</ul></div></section>'
-        f'<section id="faults"><h2>무엇이 걸렸나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p><div class="card">{chart}</div></section>'
-        f'<section id="answers"><h2>답마다</h2>{filter_box({k: (w, out[k]) for k, w in OUTCOMES.items()}, bars, ("낮은 점수부터", "파일의 차례"))}'
+        f'<section id="faults"><h2>무엇이 걸렸나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p><div class="card">{chart}'
+        '</div></section>'
+        '<section id="answers"><h2>답마다'
+        f'</h2>{filter_box({k: (w, out[k]) for k, w in OUTCOMES.items()}, bars, ("낮은 점수부터", "파일의 차례"))}'
         f'{legend_of(*_SAYS.values())}<div id="items">{items}</div></section>')
-    return page_of(title, [("scores", "점수"), ("faults", "걸린 것"), ("answers", "답")], board, f"<p>rag_quality {escaped(__version__)}</p>")
+    links = [("scores", "점수"), ("faults", "걸린 것"), ("answers", "답")]
+    return page_of(title, links, board, f"<p>rag_quality {escaped(__version__)}</p>")

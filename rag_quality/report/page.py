@@ -37,7 +37,8 @@ def page_of(
     stamp = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
     nav = "".join(f'<a href="#{escaped(i)}">{escaped(t)}</a>' for i, t in links)
     fill = {
-        "csp": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{stamp}'; img-src data:; base-uri 'none'; form-action 'none'",
+        "csp": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{stamp}'; img-src data:;"
+               " base-uri 'none'; form-action 'none'",
         "title": escaped(name), "style": _asset("style.css") + _asset("answers.css"), "script": script, "board": board,
         "header": f'<a class="name" href="#top">{escaped(name)}</a><nav aria-label="마디">{nav}</nav>'
                   '<button id="theme" class="needs-js" type="button" aria-label="밝게, 어둡게">어둡게</button>',
@@ -53,7 +54,8 @@ def phrases(headline:str) -> str:
 def kpi_card(label:str, value:str, small:str="", note:str="") -> str:
     "A number with what it is a number of."
     return (
-        f'<div class="card kpi"><div class="label">{escaped(label)}</div><div class="value">{escaped(value)} <small>{escaped(small)}</small></div>'
+        f'<div class="card kpi"><div class="label">{escaped(label)}</div>'
+        f'<div class="value">{escaped(value)} <small>{escaped(small)}</small></div>'
         f'<div class="note">{escaped(note)}</div></div>')
 
 def share_note(k:int, n:int) -> str:
@@ -78,8 +80,10 @@ def bar_chart(bars:Sequence[Bar]) -> str:
     def one(b):
         told = f"<b>{b.n}</b>개" if b.answers is None else f"<b>{b.n}</b>곳 · 답 {b.answers}개"
         return (
-            f'<button type="button" class="tone {b.tone}" data-kind="{escaped(b.kind)}" aria-pressed="false"><span>{escaped(b.label)}</span>'
-            f'<span class="track"><i style="width:{b.n / most:.2%}"></i></span><span class="num">{told}</span></button>')
+            f'<button type="button" class="tone {b.tone}" data-kind="{escaped(b.kind)}" aria-pressed="false">'
+            f'<span>{escaped(b.label)}</span>'
+            f'<span class="track"><i style="width:{b.n / most:.2%}"></i></span><span class="num">{told}</span>'
+            '</button>')
     return f'<div class="tones">{"".join(map(one, bars))}</div>'
 
 def filter_box(
@@ -90,14 +94,17 @@ def filter_box(
     "Group, kind, words and order; how many answers are shown."
     n = sum(c for _, c in groups.values())
     chosen = "".join(
-        f'<button type="button" data-group="{g}"{"" if c else " disabled"} aria-pressed="{"false" if g else "true"}">{escaped(w)}<b>{c}</b></button>'
+        f'<button type="button" data-group="{g}"{"" if c else " disabled"} aria-pressed="{"false" if g else "true"}">'
+        f'{escaped(w)}<b>{c}</b></button>'
         for g, (w, c) in {"": ("모두", n), **groups}.items())
     options = "".join(f'<option value="{escaped(b.kind)}">{escaped(b.label)}</option>' for b in kinds)
     pick = f'<select name="k" aria-label="갈래"><option value="">모든 갈래</option>{options}</select>' if kinds else ""
     return (
-        f'<div class="filters needs-js" id="filters"><div class="choice" role="group" aria-label="무엇을 볼까">{chosen}</div>{pick}'
+        f'<div class="filters needs-js" id="filters"><div class="choice" role="group" aria-label="무엇을 볼까">{chosen}'
+        f'</div>{pick}'
         '<input type="search" name="q" placeholder="질문과 답에서 찾기" aria-label="질문과 답에서 찾기">'
-        f'<select name="s" aria-label="차례"><option value="w">{escaped(orders[0])}</option><option value="n">{escaped(orders[1])}</option></select>'
+        f'<select name="s" aria-label="차례"><option value="w">{escaped(orders[0])}</option>'
+        f'<option value="n">{escaped(orders[1])}</option></select>'
         '<button type="button" id="clear">모두 지우기</button></div><p id="shown" class="needs-js" aria-live="polite"></p>')
 
 # %% ../../nbs/report/06_page.ipynb #c5000007
@@ -109,7 +116,7 @@ _BOLD = re.compile(r"\*\*([^*<>\n]{1,200})\*\*")
 
 def painted(
     text:str,                                  # an answer
-    pieces:Sequence[tuple[int, int, str]],     # (start, end, supported | unsupported | contradicted | unchecked), in order
+    pieces:Sequence[tuple[int, int, str]],     # (start, end, one of `STATES`), in order
     id:str,                                    # of the answer; its sentences are links to '{id}-p1', ...
 ) -> str:
     "The answer with each sentence painted by what is known of it, numbered and signed."
@@ -118,7 +125,8 @@ def painted(
         kind, sign, word, _ = STATES[state]
         out += [
             escaped(text[at:start]),
-            f'<a class="claim {kind}" href="#{id}-p{n}">{escaped(text[start:end])}<sup aria-hidden="true">{n}{sign}</sup><span class="sr"> ({word})</span></a>']
+            f'<a class="claim {kind}" href="#{id}-p{n}">{escaped(text[start:end])}'
+            f'<sup aria-hidden="true">{n}{sign}</sup><span class="sr"> ({word})</span></a>']
         at = end
     return _BOLD.sub(r"<b>\1</b>", "".join([*out, escaped(text[at:])]))
 def legend_of(*states:str) -> str:
