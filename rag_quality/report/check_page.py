@@ -24,36 +24,44 @@ from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend
 
 # %% ../../nbs/report/07_check_page.ipynb #c600000e
 _LAID = re.compile(r"<[^<>]*>|〈[^〈〉]*〉|\[(?:본조|전문|제목|종전)[^\[\]]*\]")
-_HEAD = re.compile(r"^\s*(?:[①-⑳]|\d{1,2}[.)](?!\d)|[가-하][.)]|[-*•·])\s*")
 
-def _bare(text:str) -> str:
-    "The letters and digits of a sentence, without its mark and what was amended when."
-    return re.sub(r"[\W_①-⑳]+", "", _HEAD.sub("", _LAID.sub(" ", text))).replace("개월", "월")
+def _letters(text:str) -> tuple[str, list[int]]:
+    "The letters and digits of a text without its marks, spaces and what was amended when, and where each stands."
+    hidden = {i for m in _LAID.finditer(text) for i in range(*m.span())}
+    kept = [
+        i for i, ch in enumerate(text)
+        if ch.isalnum() and not "①" <= ch <= "⑳" and i not in hidden and text[i:i + 2] != "개월"]
+    return "".join(text[i] for i in kept), kept
 
 def find_quote(
     text:str,      # an article
     quote:str,     # a sentence of it as the check read it, or a few of them
 ) -> list[tuple[int, int]]:
     "Where the sentence stands in the article, in pieces; [] where it is not there."
-    if not quote.strip():
-        return []
-    if (at := text.find(quote)) >= 0:
-        return [(at, at + len(quote))]
+    said, at = _letters(text)
+    def find(part:str) -> tuple[int, int]|None:
+        if (start := text.find(part)) >= 0:
+            return start, start + len(part)
+        flat = _letters(part)[0]
+        start = said.find(flat) if flat else -1
+        end = at[start + len(flat) - 1] + 1 if start >= 0 else 0
+        return (at[start], end + (text[end:end + 1] == ".")) if start >= 0 else None
+    if not quote.strip() or (whole := find(quote)):
+        return [whole] if quote.strip() else []
     out, left = [], []
     for q in split_sentences(quote):
-        at = text.find(q.text) if len(_bare(q.text)) >= 6 else -1
-        if at >= 0:
-            out.append((at, at + len(q.text)))
+        found = find(q.text) if len(_letters(q.text)[0]) >= 6 else None
+        if found:
+            out.append(found)
         else:
             left.append(q.text)
-    flat, free = _bare(" ".join(left)), lambda s, e: all(e <= a or s >= b for a, b in out)
-    for s in split_sentences(text) if flat else ():
-        said = _bare(s.text)
-        if len(said) >= 6 and (said in flat or len(flat) >= 12 and flat in said) and free(s.start, s.end):
-            out.append((s.start, s.end))
-    for m in re.finditer(r"[^\n]+", text) if flat else ():
-        cells = [c for c in map(_bare, m[0].split("|")) if c]
-        if len(cells) > 1 and len("".join(cells)) >= 6 and all(c in flat for c in cells) and free(*m.span()):
+    flat, seen = _letters(" ".join(left))[0], set()
+    for m in re.finditer(r"[^\n]+", text) if flat else ():       # a row of a table that was told as a sentence
+        cells = [c for c in (_letters(x)[0] for x in m[0].split("|")) if c]
+        row = "".join(cells)
+        free = all(m.end() <= a or m.start() >= b for a, b in out)
+        if free and len(row) >= 6 and row not in seen and all(c in flat for c in cells):
+            seen.add(row)
             out.append(m.span())
     return sorted(out)
 
