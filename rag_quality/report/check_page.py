@@ -25,6 +25,8 @@ from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend
 # %% ../../nbs/report/07_check_page.ipynb #c600000e
 _LAID = re.compile(r"<[^<>]*>|〈[^〈〉]*〉|\[(?:본조|전문|제목|종전)[^\[\]]*\]")
 
+_HEAD = re.compile(r"^\s*(?:\d{1,2}[.)](?!\d)|[가-하][.)])\s*")
+
 def _letters(text:str) -> tuple[str, list[int]]:
     "The letters and digits of a text without its marks, spaces and what was amended when, and where each stands."
     hidden = {i for m in _LAID.finditer(text) for i in range(*m.span())}
@@ -56,8 +58,8 @@ def find_quote(
         else:
             left.append(q.text)
     flat, seen = _letters(" ".join(left))[0], set()
-    for m in re.finditer(r"[^\n]+", text) if flat else ():       # a row of a table that was told as a sentence
-        cells = [c for c in (_letters(x)[0] for x in m[0].split("|")) if c]
+    for m in re.finditer(r"[^\n]+", text) if flat else ():       # an item of a list, a row of a table
+        cells = [c for c in (_letters(x)[0] for x in _HEAD.sub("", m[0]).split("|")) if c]
         row = "".join(cells)
         free = all(m.end() <= a or m.start() >= b for a, b in out)
         if free and len(row) >= 6 and row not in seen and all(c in flat for c in cells):
