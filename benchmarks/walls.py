@@ -211,7 +211,8 @@ class Bench:
         return [f for a in answers for f in a.failures], sum(bool(a.failures) for a in answers), json.dumps([a.to_dict() for a in answers], ensure_ascii=False)
 
     def check(self, kind):
-        from rag_quality.report.answers import html_of, text_of
+        from rag_quality.report.answers import text_of
+        from rag_quality.report.check_page import html_of
         said = lambda pairs: [{"entailment": .5, "neutral": .4, "contradiction": .1} for _ in pairs]
         validator = {"models": lambda: FaithfulnessValidator(said, Silent()), "reader": lambda: FaithfulnessValidator(Reader.__new__(Reader))}.get(kind)
         found = check_answers(self.rows, validator=validator() if validator else None)

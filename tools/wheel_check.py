@@ -395,9 +395,10 @@ def chains(at, url):
         ],
         "answers": [
             step("check --answers", at/"answers.jsonl", "--json", "checked.json", "--html", "checked.html", look=checked("checked.json")),
+            step("check --answers", at/"answers.csv", "--against", at/"answers.jsonl", "--html", "against.html", says=("0개 나아지고 0개 나빠짐",), look=has("against.html", "답 견주기", "<script")),
             step("check --answers", at/"answers.csv", "--json", "checked2.json", look=checked("checked2.json")),
             step("check --answers", at/"answers.jsonl", "--threshold", .5, "--shown", 2, says=("90일",)),
-            step("judge --answers", at/"answers.jsonl", "--json", "judged.json", look=has("judged.json", "a2", "rules")),
+            step("judge --answers", at/"answers.jsonl", "--json", "judged.json", "--html", "judged.html", look=has("judged.json", "a2", "rules")),
             step("judge --answers", at/"answers.csv", says=("a2", "여비는 언제까지 정산하나요?")),
             step("label", at/"answers.jsonl", "labels.jsonl", "--fields", "correctness", "--rater", "r1", stdin="1\n1\n1\n1\n1\n1\nq\n", look=lambda cwd: "" if len(rows(cwd/"labels.jsonl")) == 6 else "not six labels"),
             step("label", at/"answers.jsonl", "labels2.jsonl", "--fields", "correctness", "--limit", 2, stdin="s\nq\n", look=lambda cwd: "" if rows(cwd/"labels2.jsonl")[0]["value"] is None else "what was skipped has a value"),

@@ -235,13 +235,21 @@ def _check_scores(found) -> list[dict]:
         {"_id": r.row_id, "name": "faithfulness", "value": r.result.score, "label": r.result.outcome, "explanation": why(r), "method": r.result.method}
         for r in found.rows]
 
+def _check_page(args, found, change) -> str:
+    "The page of `check`: the answers of a file, or beside those of the file that they are compared with."
+    from rag_quality.report.check_page import change_html, html_of
+    name = Path(args.answers).name
+    if change is None:
+        return html_of(found, title=f"답 검사: {name}")
+    return change_html(change, title=f"답 견주기: {name}", names=(Path(args.against).name, name))
+
 def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
     from rag_quality.cli.judge import _check_outs, _outcomes_told, _show_map, _write_outs
     from rag_quality.core.terminal import GatheredLog, tinted
     from rag_quality.judge.scorecard import read_rows
-    from rag_quality.report.answers import check_answers, html_of, text_of
+    from rag_quality.report.answers import change_text, check_answers, compare_checks, text_of
     from rag_quality.cli.measure import _check_writable, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError, atomic_write
     from rag_quality.faithfulness import FaithfulnessValidator
@@ -250,30 +258,38 @@ def _check_command(args) -> int:
     if not 0 <= args.threshold <= 1:
         raise ConfigError(f"--threshold {args.threshold}: 0과 1 사이의 수여야 합니다.")
     for target, other in ((args.json, args.html), (args.html, args.json)):
-        _check_writable(target, False, args.answers, other)
-    _check_outs(args, args.json, args.html)
+        _check_writable(target, False, args.answers, args.against, other)
+    _check_outs(args, args.json, args.html, args.against)
     if args.show_map:
         return _show_map(args)
     llm = _llm_of(args)
-    rows = read_rows(args.answers, args.map)
+    rows, were = read_rows(args.answers, args.map), read_rows(args.against, args.map) if args.against else ()
     if llm is not None:
-        given = ["\n".join([r.item.answer, *r.item.contexts]) for r in rows.rows]
+        given = ["\n".join([r.item.answer, *r.item.contexts]) for r in (*rows, *were)]
         _forecast(llm, len(given), given, 600)
     validator = partial(FaithfulnessValidator, llm=llm, beyond=_beyond_of(args))
+    check = partial(check_answers, threshold=args.threshold, validator=validator, engine=args.engine, address=args.address)
     with GatheredLog() as gathered:
-        found = check_answers(rows, threshold=args.threshold, validator=validator, engine=args.engine, address=args.address)
+        change, found = None, check(rows)
+        if args.against:
+            change = compare_checks(check(were), found)
     if args.json:
-        atomic_write(args.json, _json_of(found.to_dict(), args.json))
+        told = found.to_dict() | ({"against": change.to_dict()} if change else {})
+        atomic_write(args.json, _json_of(told, args.json))
     if args.html:
-        atomic_write(args.html, html_of(found, title=f"답 검사: {Path(args.answers).name}"))
+        atomic_write(args.html, _check_page(args, found, change))
     if args.out or args.events:
         _write_outs(args, [r.to_dict() for r in found.rows], _check_scores(found))
     print(tinted(text_of(found, shown=args.shown)))         # after the files: a reader who has seen enough (head) loses none
+    if change:
+        print(f"\n{Path(args.against).name}에서 {Path(args.answers).name}로\n{tinted(change_text(change, shown=args.shown))}")
+        for b in change.before.bad:
+            print(f"읽지 못한 줄: {b}")
     print(f"\n{_outcomes_told(found.outcomes)}")
     gathered.tell()
     _tell_batch(llm)
     idle = llm is not None and not hasattr(llm, "unmatched") and found.model_claims[1] and not found.model_claims[0]
-    return 1 if found.bad or found.n_failed or idle or len(found) > found.abstained and not found.scored else 0
+    return 1 if found.bad or change and change.before.bad or found.n_failed or idle or len(found) > found.abstained and not found.scored else 0
 
 # %% ../../nbs/cli/00_answers.ipynb #5e7e0001
 class _Served:
@@ -384,7 +400,8 @@ def _add(commands) -> None:
     c.add_argument("--address", metavar="주소", help="Ray 클러스터의 주소")
     c.add_argument("--shown", type=int, default=10, metavar="수", help="보일 나쁜 답의 수 (기본: %(default)s)")
     c.add_argument("--json", metavar="파일", help="답마다, 주장마다의 결과를 JSON으로 (.jsonl이면 한 줄에 답 하나)")
-    c.add_argument("--html", metavar="파일", help="문장에 색을 입힌 한 쪽짜리 HTML")
+    c.add_argument("--html", metavar="파일", help="문장을 칠하고 맞댄 조문의 문장을 짚은 한 쪽짜리 HTML (거르기, 찾기)")
+    c.add_argument("--against", metavar="옛파일", help="같은 질문에 대한 옛 답: 무엇이 나아지고 나빠졌나 (--html이면 두 답을 나란히)")
     _out_options(c)
     _laws_option(c)
     llm(c)

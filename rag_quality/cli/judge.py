@@ -93,6 +93,15 @@ def _judge_forecast(args, llm) -> None:
     if cost.calls:
         _forecast(llm, cost.calls, ["가" * (cost.tokens_in // cost.calls)], cost.tokens_out // cost.calls)
 
+def _write_judged(args, card) -> None:
+    "What `judge` writes beside its JSON: tables, events, a page."
+    _write_outs(args, card.to_dict()["rows"], _judge_scores(card))
+    if args.html:
+        from pathlib import Path
+        from rag_quality.core import atomic_write
+        from rag_quality.report.judge_page import judge_html
+        atomic_write(args.html, judge_html(card, title=f"답 심판: {Path(args.answers).name}"))
+
 def _judge_command(args) -> int:
     "`rag-quality judge`"
     from rag_quality.core.terminal import GatheredLog
@@ -106,14 +115,16 @@ def _judge_command(args) -> int:
         return _rubric_command(args)
     if args.dry_run:
         return _cost(args)
-    _check_outs(args, args.json)
+    for target, other in ((args.json, args.html), (args.html, args.json)):
+        _check_writable(target, False, args.answers, other)
+    _check_outs(args, args.json, args.html)
     from rag_quality.judge.scorecard import read_rows
     llm, encoder = _llm_of(args), load_encoder(args.encoder)
     if llm is not None and not llm.absent():
         _judge_forecast(args, llm)
     rows = read_rows(args.answers, args.map)
     def also(card):
-        _write_outs(args, card.to_dict()["rows"], _judge_scores(card))
+        _write_judged(args, card)
         print(f"\n{_outcomes_told(card.outcomes)}")
     with GatheredLog() as gathered:
         code = run(
@@ -235,6 +246,7 @@ def _add_judge(commands) -> None:
     j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
     j.add_argument("--time-limit", type=float, metavar="초", help="전체 시간 한도 (기본: 없음. 걸릴 시간을 먼저 알림)")
     j.add_argument("--json", metavar="파일", help="모든 수치와 줄마다의 결과를 JSON으로")
+    j.add_argument("--html", metavar="파일", help="답마다의 점수와 까닭을 한 쪽짜리 HTML로 (거르기, 찾기)")
     _out_options(j)
     j.add_argument("--dry-run", action="store_true", help="묻지 않고, 호출과 토큰과 값만 어림")
     j.set_defaults(run=_judge_command)
@@ -275,7 +287,7 @@ def _rubric_command(args) -> int:
     from rag_quality.semantic_eval import SemanticEvaluator
     if args.verdicts and args.audit is not None:
         raise ConfigError("--verdicts와 --audit은 따로 부릅니다. 먼저 --audit으로 심판을 시험하고, 같은 --llm으로 --verdicts를 부르세요.")
-    unused = {"--metrics": args.metrics, "--out": args.out, "--events": args.events, "--json": args.verdicts and args.json}
+    unused = {"--metrics": args.metrics, "--out": args.out, "--events": args.events, "--html": args.html, "--json": args.verdicts and args.json}
     if given := [k for k, v in unused.items() if v]:
         raise ConfigError(f"{given[0]}은(는) {'--verdicts' if args.verdicts else '--audit'}와 함께 쓰지 않습니다.")
     for target in (args.verdicts, args.json):
