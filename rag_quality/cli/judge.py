@@ -122,7 +122,17 @@ def _label_command(args) -> int:
 
 def _agree_command(args) -> int:
     "`rag-quality agree`"
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
     from rag_quality.judge.labels import agreement_of
+    if (Path(args.judgments) / "session.json").is_file():        # a session: its scorer's verdicts are the judgments
+        from rag_quality.persona.marks import verdict_rows
+        from rag_quality.persona.report import read_session
+        with TemporaryDirectory() as d:
+            rows = Path(d) / "verdicts.jsonl"
+            rows.write_text("".join(json.dumps(r) + "\n" for r in verdict_rows(read_session(args.judgments))), encoding="utf8")
+            print("[correctness]\n" + str(agreement_of(rows, args.labels, fields=["correctness"])["correctness"]) + "\n")
+        return 0
     found = agreement_of(args.judgments, args.labels, method=args.method)
     for field, agreement in found.items():
         print(f"[{field}]\n{agreement}\n")
@@ -227,8 +237,8 @@ def _add_judge(commands) -> None:
     l.add_argument("--revisit", action="store_true", help="건너뛴 것을 다시")
     l.set_defaults(run=_label_command)
     a = commands.add_parser("agree", help="심판과 사람이 얼마나 맞나: kappa, alpha, 구간")
-    a.add_argument("judgments", metavar="판정파일")
-    a.add_argument("labels", metavar="라벨파일")
+    a.add_argument("judgments", metavar="판정파일", help="judge --verdicts나 --json의 파일, 또는 test의 세션 폴더")
+    a.add_argument("labels", metavar="라벨파일", help="label이 쓴 것, 또는 대시보드에서 받은 marks.jsonl")
     a.add_argument("--method", metavar="방법", help="rules, llm:모델 (판정 파일에 여럿일 때)")
     a.add_argument("--save", action="store_true", help="./data/config/judge_agreement.json에 기록")
     a.set_defaults(run=_agree_command)

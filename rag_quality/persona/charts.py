@@ -382,7 +382,7 @@ def _why_chain(kind:Mapping, part:str|None=None   # what the component to change
         (
             f'<ol class="chain">{steps}</ol>'
             if steps
-            else '<p class="none">한 번뿐이라 5-Why를 하지 않았습니다 (REQ-S-004는 두 번부터).</p>'
+            else f'<p class="none">{"이 갈래의 5-Why가 세션에 적혀 있지 않습니다." if (kind.get("n") or 1) > 1 else "한 번뿐이라 5-Why를 하지 않았습니다(두 번부터 묻습니다)."}</p>'
         )
         + end
         + (f'<p class="suggest">{_esc(kind["suggestion"])}</p>' if kind.get("suggestion") else "")

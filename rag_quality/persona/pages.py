@@ -190,7 +190,7 @@ def _context_note(turn:Mapping) -> str:
     if broken:
         return (
             f'<div class="banner"><b>{_esc(_KINDS[thread_kind(c, turn.get("turn") or 1)].label)}.</b> {_esc(c.get("reason"))}'
-            + (f'<br>홀로 물어 본 시험: {_esc(_cause_label(c["root_cause"]))}' if c.get("root_cause") else "")
+            + (f'<br>시험: {_esc(_cause_label(c["root_cause"]))}' if c.get("root_cause") else "")
             + (f'<br><small>{small}</small>' if small else "")
             + "</div>"
         )
@@ -207,7 +207,7 @@ def _strip(turns:Sequence[Mapping]) -> str:
     "A dialogue as a row of squares: kept, broken, error, not decided."
     def state(t):
         if (t.get("turn") or 1) <= 1 and not t.get("error"):
-            return "first", "첫 물음"
+            return "opening", "첫 물음"
         return ("error", "답 없음") if t.get("error") else {True: ("kept", "지킴"), False: ("broken", "끊김")}.get(
             kept_of(t), ("open", "정하지 못함"))
     got = [(t.get("turn"), *state(t)) for t in turns]

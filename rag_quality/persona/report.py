@@ -18,7 +18,7 @@ from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
 from ..core import ConfigError, log
 from ..metrics import Interval, Scores, interval
 from .components import _LABELS
-from .kinds import is_foreign, next_actions, their_part
+from .kinds import is_foreign, next_actions, refiled, their_part
 from .personas import _DIFFICULTIES, _ERRORS
 from ..core.wall import Failure, counted
 
@@ -173,7 +173,7 @@ def read_session(folder:str|Path) -> SessionData:
     return SessionData(
         objects["session"].get("id") or folder.resolve().name, objects["session"], by(rows["personas"]),
         by(rows["queries"]), by(rows["answers"]), by(rows["turns"]), by(rows["fact_checks"]), scores, traces,
-        objects["components"], objects["diagnosis"], objects["improvement_plan"], tuple(bad), frozenset(there),
+        objects["components"], refiled(objects["diagnosis"], by(rows["turns"])), objects["improvement_plan"], tuple(bad), frozenset(there),
         tuple(rows["failures"]))
 
 # %% ../../nbs/persona/22_report.ipynb #7359e787

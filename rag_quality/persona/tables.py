@@ -94,19 +94,22 @@ def step_costs(data:SessionData) -> list[dict]:
         out.append(row("그 밖 (읽고, 답을 만들고, 확인함)", [max(0., x) for x in rest]))
     return [*out, row("답 하나, 모두", took.values(), **summed("tokens", "tokens"), **summed("cost_usd", "usd"))] if took or steps else []
 
+def _seconds(v:float) -> str:
+    return f"{1000 * v:.1f}밀리초" if v < .1 else f"{v:.2f}초" if v < 10 else f"{v:,.0f}초"
+
 def cost_section(data:SessionData) -> str:
     "The section of what the steps cost, as HTML."
     costs = step_costs(data)
     say = lambda v, form: _UNTOLD if v is None else form(v)
     counted = lambda n, form: lambda v: f"{form.format(v)} (답 {n}개)"
     line = lambda c: (
-        f'<tr><td>{_esc(c["step"])}</td><td class="n">{c["n"]}</td><td class="n">{say(c["median_s"], lambda v: f"{v:.2f}초")}</td><td'
-        f' class="n">{say(c["total_s"], lambda v: f"{v:.1f}초")}</td><td class="n">{say(c["tokens"], counted(c["n_tokens"], "{:,}"))}</td><td'
+        f'<tr><td>{_esc(c["step"])}</td><td class="n">{c["n"]}</td><td class="n">{say(c["median_s"], _seconds)}</td><td'
+        f' class="n">{say(c["total_s"], _seconds)}</td><td class="n">{say(c["tokens"], counted(c["n_tokens"], "{:,}"))}</td><td'
         f' class="n">{say(c["usd"], counted(c["n_usd"], "{:.4f}달러"))}</td></tr>'
     )
     heads = "".join(f'<th scope="col"{_attrs(class_="n" if i else None)}>{h}</th>' for i, h in enumerate(("단계", "물음", "하나의 중앙값", "모두", "토큰", "돈")))
     body = (
-        f'<div class="card scroll"><table class="list"><thead><tr>{heads}</tr></thead><tbody>{"".join(map(line, costs))}</tbody></table></div>'
+        f'<div class="card scroll" tabindex="0" role="region" aria-label="시간과 비용의 표"><table class="list"><thead><tr>{heads}</tr></thead><tbody>{"".join(map(line, costs))}</tbody></table></div>'
         if costs
         else '<p class="none">걸린 시간을 재지 않았습니다.</p>'
     )
@@ -158,7 +161,7 @@ def history_section(folder:str|os.PathLike, page:str|os.PathLike|None=None) -> s
         )
     heads = "".join(f'<th scope="col"{_attrs(class_="n" if i > 2 else None)}>{h}</th>' for i, h in enumerate(("날", "세션", "대상", "질문", "성공", "95 % 구간")))
     return (
-        '<section id="history"><h2>곁의 세션들</h2><p class="lead">같은 폴더의 세션, 새것부터. 물은 질문이 다를 수 있으니 구간과 함께 읽으세요.</p><div class="card scroll"><table'
+        '<section id="history"><h2>곁의 세션들</h2><p class="lead">같은 폴더의 세션, 새것부터. 물은 질문이 다를 수 있으니 구간과 함께 읽으세요.</p><div class="card scroll" tabindex="0" role="region" aria-label="세션의 표"><table'
         f' class="list"><thead><tr>{heads}</tr></thead><tbody>{"".join(map(line, rows))}</tbody></table></div></section>'
     )
 
