@@ -50,10 +50,10 @@ def _kpis(data:SessionData) -> str:
         )
     total, n = _dimension_means(data)["total"]
     kept, m = kept_rate(data)
-    done, passed = _rate_of(bool(f.get("performed")) for f in data.facts.values()), _rate_of(
-        f.get("passed") for f in data.facts.values() if not f.get("abstained")
-    )
-    asked = [*data.answers.values(), *data.turns.values()]
+    rows = {**data.answers, **data.turns}
+    facts = [f for i, f in data.facts.items() if not (rows.get(i) or {}).get("error")]
+    done, passed = _rate_of(bool(f.get("performed")) for f in facts), _rate_of(f.get("passed") for f in facts if not f.get("abstained"))
+    asked = list(rows.values())
     return (
         '<div class="kpis">'
         + "".join(
@@ -66,7 +66,7 @@ def _kpis(data:SessionData) -> str:
                     _interval_svg(total.mean, total.low, total.high, hi=5, mark=4, goal=True),
                     f"{_span(total.low, total.high, lambda x: f'{x:.2f}')}; 기준 4.00. 점수가 서지 않은 질문(거절 등)은 평균에 없습니다.",
                 ),
-                rate("팩트체크를 통과한 답", passed, f"질문과 대화의 차례의 답 {done.n}개 가운데 {done.k}개를 확인, 주장이 있는 것만 셈" if data.facts else ""),
+                rate("팩트체크를 통과한 답", passed, f"질문과 대화의 차례의 답 {done.n}개 가운데 {done.k}개를 확인, 주장이 있는 것만 셈" if facts else ""),
                 _kpi(
                     "맥락을 지킨 이어진 물음",
                     pct(kept.mean),

@@ -14,6 +14,7 @@ from ..core import ConfigError, content_hash, nfc
 from ..judge.labels import read_labels
 from ..metrics.agreement import Agreement, agreement
 from .charts import _attrs, _badge, _esc
+from .report import kept_of
 
 # %% ../../nbs/persona/29_marks.ipynb #fc8fb386
 _FIELD = "correctness"
@@ -58,9 +59,10 @@ def mark_box(id:str, row:Mapping,     # of answers or turns
 
 # %% ../../nbs/persona/29_marks.ipynb #a18c7bb9
 def scorer_verdicts(data) -> dict[str, int|None]:
-    "id -> 1 right, 0 not, None not scored, of the answers and turns of a session's `data`, as its scorer has it."
+    "id -> 1 right, 0 not, None not scored, of the answers and turns of a session's `data`, as its scorer has it; a turn that broke the thread is not right."
     said = {i: data.verdict(i) for i in (*data.answers, *data.turns)}
-    return {i: None if v is None else int(v in ("success", "refused")) for i, v in said.items()}
+    right = {i: None if v is None else int(v in ("success", "refused")) for i, v in said.items()}
+    return right | {i: 0 for i, t in data.turns.items() if kept_of(t) is False}
 
 def verdict_rows(data) -> list[dict]:
     "The scorer's verdicts of a session's `data` as rows of a file that `rag-quality agree` reads, under the ids of the marks."

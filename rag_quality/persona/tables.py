@@ -28,7 +28,8 @@ def session_numbers(data:SessionData, folder:str|os.PathLike="") -> dict:
     "The numbers of the first page of a session's `data` in `folder`, as plain values: what is told is what is counted here."
     score, n = _dimension_means(data)["total"]
     kept, later = kept_rate(data)
-    asked = [*data.answers.values(), *data.turns.values()]
+    asked = {**data.answers, **data.turns}
+    facts = [f for i, f in data.facts.items() if not (asked.get(i) or {}).get("error")]
     return {
         "session": data.name, "target": data.session.get("target") or {}, "method": data.method, "headline": headline(data),
         "questions": _plain(success_rate(data)),
@@ -36,8 +37,8 @@ def session_numbers(data:SessionData, folder:str|os.PathLike="") -> dict:
         "follow_ups": {
             "k": sum(kept_of(t) is True for t in data.turns.values()), "n": kept.n_scored, "n_total": later, "rate": kept.mean, "low": kept.low,
             "high": kept.high, "n_dialogues": len(data.dialogues), "n_turns": len(data.turns)},
-        "fact_check": _plain(_rate_of(f.get("passed") for f in data.facts.values() if not f.get("abstained"))),
-        "answered": _plain(_rate_of(not x.get("error") for x in asked)), "outcomes": data.outcomes,
+        "fact_check": _plain(_rate_of(f.get("passed") for f in facts if not f.get("abstained"))),
+        "answered": _plain(_rate_of(not x.get("error") for x in asked.values())), "outcomes": data.outcomes,
         "failures": [dict(zip(("kind", "label", "n_questions", "n_turns"), f)) for f in failure_counts(data)],
         "next": [a.to_dict() for a in next_actions(data, folder)]}
 
@@ -141,7 +142,7 @@ def neighbours(folder:str|os.PathLike, most:int=8) -> list[dict]:
         rate = success_rate(read_session(p))
         page = p / "dashboard.html"
         out.append({
-            "folder": p, "name": str(s.get("id") or p.name), "when": when[:10], "target": str((s.get("target") or {}).get("name") or "–"), "rate": rate,
+            "folder": p, "name": p.name if s.get("id") in (None, p.name) else f"{s['id']} ({p.name})", "when": when[:16].replace("T", " "), "target": str((s.get("target") or {}).get("name") or "–"), "rate": rate,
             "page": page if page.is_file() else None, "here": p == here})
     return out
 

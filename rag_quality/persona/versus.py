@@ -171,6 +171,11 @@ def comparison(data:SessionData, other:SessionData) -> str:
         top = max([.1, *(abs(x) for x in (low, high) if x is not None)])
         return f'{head}<div class="grid two"><div class="card wide"><h3>짝짓지 않은 차이와 95 % 구간</h3>{_dot_plot([dot], lo=-top, hi=top, mark=0, ticks=(-top, 0, top), tick=_points)}</div>{side(other, "이전")}{side(data, "이번")}</div></section>'
     success, *dots = _difference_dots(c)
+    successes = [success]
+    if c.only_here or c.only_there:
+        gap = Unpaired(success_rate(data), success_rate(other))
+        told = "짝이 없는 질문까지 모두, 짝짓지 않은 차이입니다. 질문이 달라서 난 차이도 섞여 있습니다."
+        successes.append(_Dot("성공률, 짝짓지 않음", gap.difference, *gap.bounds, f"<b>{_esc(gap)}</b>", told, "none"))
     scale = lambda ds: max([.1, *(abs(x) for d in ds for x in (d.value, d.low, d.high) if x is not None)])
     plot = lambda ds: _dot_plot(ds, lo=-scale(ds), hi=scale(ds), mark=0, ticks=(-scale(ds), 0, scale(ds)), tick=_points)
     labels = {k: label for d in (other, data) for k, label, *_ in failure_counts(d)}
@@ -187,8 +192,8 @@ def comparison(data:SessionData, other:SessionData) -> str:
     )
     return (
         f'{head}<div class="grid two">{_changes(data, other, c, c.better, "나아진 질문")}{_changes(data, other, c, c.worse, "나빠진 질문")}<div class="card"><h3>성공률의 차이와 95 %'
-        f' 구간</h3>{plot([success])}</div><div class="card"><h3>점수의 차이 (배점에 대한 몫)</h3>{plot(dots)}</div>{side(other, "이전")}{side(data, "이번")}<div class="card'
-        f' wide"><h3>실패의 갈래 (질문)</h3>{f"<div class=plot>{kinds}</div>" if kinds else "<p class=none>실패의 진단이 없습니다.</p>"}</div></div></section>'
+        f' 구간</h3>{plot(successes)}</div><div class="card"><h3>점수의 차이 (배점에 대한 몫)</h3>{plot(dots)}</div>{side(other, "이전")}{side(data, "이번")}<div class="card'
+        f' wide"><h3>실패의 갈래 (질문: 이전 {len(other.queries)}개, 이번 {len(data.queries)}개 가운데)</h3>{f"<div class=plot>{kinds}</div>" if kinds else "<p class=none>실패의 진단이 없습니다.</p>"}</div></div></section>'
     )
 
 def _points(x:float) -> str:
