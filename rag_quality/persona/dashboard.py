@@ -21,8 +21,8 @@ from .marks import marks_section, read_marks
 from .pages import _dialogue_page, _query_page, _strip, _theirs
 from .personas import _DIFFICULTIES, _FOLLOW_UPS
 from .report import (_COMPONENTS, _TYPES, _VERDICTS, Rate, SessionData, _clock_line, _dimension_means, _groups,
-    _measured_gain, _rate_of, error_notes, failure_counts, failure_notes, headline, kept_of, kept_rate, measure_label, method_label,
-    model_notes, read_session, success_rate)
+    _measured_gain, _rate_of, error_notes, failure_counts, failure_notes, headline, kept_of, kept_rate, measure_label,
+    method_label, model_notes, read_session, success_rate)
 from .tables import cost_section, downloads, history_section
 from .versus import _dimension_dots, _heat, compare_sessions, comparison, verdict_on
 
@@ -52,7 +52,8 @@ def _kpis(data:SessionData) -> str:
     kept, m = kept_rate(data)
     rows = {**data.answers, **data.turns}
     facts = [f for i, f in data.facts.items() if not (rows.get(i) or {}).get("error")]
-    done, passed = _rate_of(bool(f.get("performed")) for f in facts), _rate_of(f.get("passed") for f in facts if not f.get("abstained"))
+    done = _rate_of(bool(f.get("performed")) for f in facts)
+    passed = _rate_of(f.get("passed") for f in facts if not f.get("abstained"))
     asked = list(rows.values())
     return (
         '<div class="kpis">'
@@ -96,12 +97,19 @@ def _todo(data:SessionData, a:Action) -> str:
     "One thing to do, with what it may win, why, where to look and the command."
     links = []
     if a.n_questions and a.kinds:
-        links.append(f'<a href="#queries"{_attrs(data_pick=json.dumps({"why": a.kinds[0]}, ensure_ascii=False))}>그 질문 {a.n_questions}개 보기</a>')
+        pick = json.dumps({"why": a.kinds[0]}, ensure_ascii=False)
+        links.append(f'<a href="#queries"{_attrs(data_pick=pick)}>그 질문 {a.n_questions}개 보기</a>')
     if a.n_turns and a.kinds:
         links.append(f'<a href="#{_esc(f"kind-{a.kinds[0]}")}">그 차례 {a.n_turns}개 보기</a>')
     return (
-        f'<li><b>{_esc(a.do)}</b>{f" <span class=tag>{_esc(a.count)}</span>" if a.count else ""}<div class="soft small">{_esc(a.why)}{" · " if links else ""}{" · ".join(links)}</div>'
-        + (f'<div class="command"><code>{_esc(a.command)}</code><button class="needs-js" type="button" data-copy>베끼기</button></div>' if a.command else "")
+        f'<li><b>{_esc(a.do)}</b>{f" <span class=tag>{_esc(a.count)}</span>" if a.count else ""}<div'
+        f' class="soft small">{" · ".join([_esc(a.why), *links])}</div>'
+        + (
+            f'<div class="command"><code>{_esc(a.command)}</code><button class="needs-js" type="button"'
+            ' data-copy>베끼기</button></div>'
+            if a.command
+            else ""
+        )
         + "</li>"
     )
 
@@ -114,13 +122,16 @@ def _hero(data:SessionData, folder:str|Path="", *, versus:str="") -> str:
         f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개의 차례 {len(data.turns)}개",
         f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {method_label(data.method)}",
         {"interrupted": "도중에 멈춘 세션", "running": "아직 도는 세션"}.get(s.get("status"))]
-    failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in (*error_notes(data), *model_notes(data), *failure_notes(data)))
+    notes = (*error_notes(data), *model_notes(data), *failure_notes(data))
+    failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in notes)
     said = " ".join(f"<span>{_esc(x)}</span>" for x in ([versus] if versus else []) + headline(data)[:2])
     more = "".join(f'<p class="second">{_esc(x)}</p>' for x in headline(data)[2:])
     steps = "".join(_todo(data, a) for a in next_actions(data, folder))
     return (
-        f'<section class="hero"><h1>{said}</h1>{more}<p class="meta">{_esc(" · ".join(m for m in meta if m))}</p>{failed}{_kpis(data)}<div class="card'
-        f' todo"><h3>다음에 할 일 <small class="faint">되찾을 수 있는 물음이 많은 것부터. 수는 많아야 그만큼이라는 뜻입니다</small></h3><ol>{steps or "<li>지금 더 할 것이 나오지 않았습니다.</li>"}</ol></div>{downloads(data, folder)}</section>'
+        f'<section class="hero"><h1>{said}</h1>{more}<p class="meta">{_esc(" · ".join(m for m in meta if m))}</p>{failed}'
+        f'{_kpis(data)}<div class="card todo"><h3>다음에 할 일 <small class="faint">되찾을 수 있는 물음이 많은 것부터.'
+        f' 수는 많아야 그만큼이라는 뜻입니다</small></h3><ol>{steps or "<li>지금 더 할 것이 나오지 않았습니다.</li>"}</ol></div>'
+        f'{downloads(data, folder)}</section>'
     )
 
 def _who(data:SessionData) -> str:
@@ -206,12 +217,15 @@ def _why(data:SessionData) -> str:
     kinds, fails = {k.get("kind"): k for k in data.diagnosis.get("kinds") or ()}, data.diagnosis.get("failures") or ()
     counts = failure_counts(data)
     def one(kind, label, n, m, first):
-        mine, said = [f for f in fails if f.get("kind") == kind], " + ".join(f"{w} {x}" for w, x in (("질문", n), ("차례", m)) if x)
+        mine = [f for f in fails if f.get("kind") == kind]
+        said = " + ".join(f"{w} {x}" for w, x in (("질문", n), ("차례", m)) if x)
+        bar = _bar_svg(n + m, counts[0][2] + counts[0][3], label=said)
         k = _theirs(data, kinds.get(kind) or {"component": mine[0].get("component"), "kind": kind})
         return (
             '<details'
-            f' class="kind" id="{_esc(f"kind-{kind}")}"{_attrs(open=first)}><summary><span>{_esc(label)}</span>{_bar_svg(n + m, counts[0][2] + counts[0][3], label=said)}<b class="nowrap">{said}</b></summary><div'
-            f' class="inside">{_why_chain(k, data.part(k.get("component")))}{_links(data, list(dict.fromkeys(f["id"] for f in mine)))}</div></details>'
+            f' class="kind" id="{_esc(f"kind-{kind}")}"{_attrs(open=first)}><summary><span>{_esc(label)}</span>{bar}<b'
+            f' class="nowrap">{said}</b></summary><div class="inside">{_why_chain(k, data.part(k.get("component")))}'
+            f'{_links(data, list(dict.fromkeys(f["id"] for f in mine)))}</div></details>'
         )
     suspects = "".join(
         f'<li><b>{_esc(data.part(s.get("component")) or s.get("label"))}</b> <span'
@@ -306,7 +320,8 @@ def _components(data:SessionData) -> str:
             for m in dict.fromkeys(map(of, rows))
         )
         shap = (
-            f'<div class="card"><h3>Shapley 값 ({_esc(measure_label(c.get("measure")))}): 다른 것과 함께 있을 때의 몫{" (" + _esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{_dot_plot([_Dot(_COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale(c["shapley"]))}</div>'
+            f'<div class="card"><h3>Shapley 값 ({_esc(measure_label(c.get("measure")))}): 다른 것과 함께 있을 때의'
+            f' 몫{" (" + _esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{_dot_plot([_Dot(_COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale(c["shapley"]))}</div>'
             if c.get("shapley")
             else ""
         )
@@ -395,13 +410,13 @@ def _query_table(data:SessionData) -> str:
     rank = {"failure": 0, "partial": 1, None: 2, "refused": 3, "success": 4}
     def row(q):
         v, total, facts = data.verdict(q["id"]), data.score(q["id"]).get("total"), data.facts.get(q["id"]) or {}
-        claims = facts.get("claims") or ()
+        claims, kinds = facts.get("claims") or (), " ".join(map(str, whys.get(q["id"], {}).values()))
         k = sum(c.get("passed") is True for c in claims)
         words = " ".join(
             map(str, (q.get("text"), q.get("formal"), data.persona(q.get("persona")), *whys.get(q["id"], ())))
         ).lower()
         return (
-            f'<tr{_attrs(data_persona=q.get("persona"), data_difficulty=q.get("difficulty"), data_type=q.get("query_type"), data_verdict=v or "unscored", data_why=" ".join(map(str, whys.get(q["id"], {}).values())) or None, data_words=words)}><td'
+            f'<tr{_attrs(data_persona=q.get("persona"), data_difficulty=q.get("difficulty"), data_type=q.get("query_type"), data_verdict=v or "unscored", data_why=kinds or None, data_words=words)}><td'
             f' data-sort="{rank.get(v, 2)}">{_badge(v)}</td><td'
             f' class="nowrap">{_esc(data.persona(q.get("persona")))}</td><td class="q"><a'
             f' href="#{_esc(q["id"])}">{_esc(str(q.get("text"))[:300])}</a></td><td class="opt nowrap"'
@@ -444,7 +459,10 @@ def _query_table(data:SessionData) -> str:
         ),
     )
 
-def _board(data:SessionData, folder:str|Path="", *, versus:str="", compared:str="", marks:Mapping|None=None, page:str|Path|None=None) -> str:
+def _board(
+    data:SessionData, folder:str|Path="", *, versus:str="", compared:str="", marks:Mapping|None=None,
+    page:str|Path|None=None
+) -> str:
     "The sections of the first page in order."
     return (
         _hero(data, folder, versus=versus)
@@ -468,7 +486,8 @@ def _asset(name:str) -> str:
 def _nav(data:SessionData, other:SessionData|None) -> str:
     links = [
         ("top", "한눈에"), *([("compare", "비교")] if other else []), ("who", "누가"), ("why", "왜"), ("talks", "대화"),
-        ("quality", "점수"), ("components", "컴포넌트"), *([("plan", "개선")] if data.plan else []), ("cost", "비용"), ("marks", "사람"), ("queries", "질문")]
+        ("quality", "점수"), ("components", "컴포넌트"), *([("plan", "개선")] if data.plan else []),
+        ("cost", "비용"), ("marks", "사람"), ("queries", "질문")]
     return (
         f'<a class="name" href="#top">RAG 시험 · {_esc(data.name)}</a><nav aria-label="마디">'
         + "".join(f'<a href="#{i}">{t}</a>' for i, t in links)
@@ -492,7 +511,8 @@ def dashboard_html(folder:str|Path,             # a session folder
     queries, scenarios = list(data.queries), list(data.dialogues)
     pages = [
         _query_page(data, q, **_around(queries, i), other=was, other_id=pairs.get(q), marks=given or {}) for i,
-        q in enumerate(queries)] + [_dialogue_page(data, s, **_around(scenarios, i), marks=given or {}) for i, s in enumerate(scenarios)]
+        q in enumerate(queries)] + [
+            _dialogue_page(data, s, **_around(scenarios, i), marks=given or {}) for i, s in enumerate(scenarios)]
     script = _asset("app.js")
     stamp = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
     broken = f"<p>읽지 못한 것: {_esc('; '.join(data.problems))}</p>" if data.problems else ""
@@ -506,7 +526,8 @@ def dashboard_html(folder:str|Path,             # a session folder
         "script": script,
         "header": _nav(data, was),
         "board": _board(
-            data, folder, versus=verdict_on(versus, data, was) if was else "", compared=comparison(data, was) if was else "", marks=given, page=page),
+            data, folder, versus=verdict_on(versus, data, was) if was else "",
+            compared=comparison(data, was) if was else "", marks=given, page=page),
         "pages": "\n".join(pages),
         "footer": (
             f"<p>{_esc(_clock_line(data))}</p>{broken}<p>이 쪽은 세션 폴더의 파일만으로 만들어졌고 밖에서 부르는 것이"

@@ -95,7 +95,8 @@ def marks_section(data, marks:Mapping|None=None   # None: no file of marks was g
         same = sum(n for (j, h), n in table.items() if j == h)
         body = (
             f'<div class="grid two"><div class="card"><h3>채점과 사람: {a.n}개 가운데 {same}개가 같음</h3><p>{_esc(told)}. 사람이 본 것 {a.n_human}개, 그 가운데 채점이 있는 것'
-            f' {a.n}개.</p><table class="list"><thead><tr><th scope="col">채점 \\ 사람</th><th scope="col">맞음</th><th scope="col">틀림</th></tr></thead><tbody><tr><th'
+            f' {a.n}개.</p><table class="list"><thead><tr><th scope="col">채점 ↓ 사람 →</th><th scope="col" class="n">맞음</th><th scope="col"'
+            f' class="n">틀림</th></tr></thead><tbody><tr><th'
             f' scope="row">맞음</th>{cell(1, 1)}{cell(1, 0)}</tr><tr><th scope="row">틀림</th>{cell(0, 1)}{cell(0, 0)}</tr></tbody></table></div><div'
             f' class="card"><h3>갈린 답 {len(wrong)}개</h3>'
             + "".join(

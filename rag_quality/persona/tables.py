@@ -35,8 +35,8 @@ def session_numbers(data:SessionData, folder:str|os.PathLike="") -> dict:
         "questions": _plain(success_rate(data)),
         "score": {"mean": score.mean, "low": score.low, "high": score.high, "n": score.n_scored, "n_total": n, "of": 5},
         "follow_ups": {
-            "k": sum(kept_of(t) is True for t in data.turns.values()), "n": kept.n_scored, "n_total": later, "rate": kept.mean, "low": kept.low,
-            "high": kept.high, "n_dialogues": len(data.dialogues), "n_turns": len(data.turns)},
+            "k": sum(kept_of(t) is True for t in data.turns.values()), "n": kept.n_scored, "n_total": later,
+            "rate": kept.mean, "low": kept.low, "high": kept.high, "n_dialogues": len(data.dialogues), "n_turns": len(data.turns)},
         "fact_check": _plain(_rate_of(f.get("passed") for f in facts if not f.get("abstained"))),
         "answered": _plain(_rate_of(not x.get("error") for x in asked.values())), "outcomes": data.outcomes,
         "failures": [dict(zip(("kind", "label", "n_questions", "n_turns"), f)) for f in failure_counts(data)],
@@ -47,7 +47,8 @@ _HEAD = ("id", "갈래", "페르소나", "난이도", "유형", "물은 말", "�
 
 def _safe(value:object) -> object:
     "A cell that no spreadsheet takes for a formula."
-    return "'" + value if isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@", "\t") else "" if value is None else value
+    formula = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@", "\t")
+    return "'" + value if formula else "" if value is None else value
 
 def answers_csv(data:SessionData) -> str:
     "A line for each question and each turn of a session's `data`, with its verdict; UTF-8 for spreadsheets, None is empty."
@@ -63,9 +64,10 @@ def answers_csv(data:SessionData) -> str:
         claims = (data.facts.get(i) or {}).get("claims") or ()
         table.writerow(map(_safe, (
             i, "질문" if i in data.queries else f"대화의 {q.get('turn')}번째 차례", data.persona(q.get("persona")),
-            _DIFFICULTIES.get(q.get("difficulty"), q.get("difficulty")), q.get("query_type") or q.get("follow_up"), q.get("text") or q.get("user"),
-            x.get("answer"), _VERDICTS.get(data.verdict(i)), data.score(i).get("total"), sum(c.get("passed") is True for c in claims), len(claims),
-            kept[kept_of(q)] if i in data.turns else "", ", ".join(whys.get(i, ())), x.get("elapsed_s"), (x.get("metadata") or {}).get("tokens"))))
+            _DIFFICULTIES.get(q.get("difficulty"), q.get("difficulty")), q.get("query_type") or q.get("follow_up"),
+            q.get("text") or q.get("user"), x.get("answer"), _VERDICTS.get(data.verdict(i)), data.score(i).get("total"),
+            sum(c.get("passed") is True for c in claims), len(claims), kept[kept_of(q)] if i in data.turns else "",
+            ", ".join(whys.get(i, ())), x.get("elapsed_s"), (x.get("metadata") or {}).get("tokens"))))
     return "\ufeff" + out.getvalue()
 
 # %% ../../nbs/persona/30_tables.ipynb #16be6e2b
@@ -75,7 +77,8 @@ def step_costs(data:SessionData) -> list[dict]:
     """What each step of answering cost in a session's `data`: {step, n, median_s, total_s, tokens, usd}, the last two of
     n_tokens and n_usd answers; None where the session does not hold it. The last row is the whole answer."""
     rows, steps = {**data.answers, **data.turns}, {}
-    took = {i: x["elapsed_s"] for i, x in rows.items() if isinstance(x.get("elapsed_s"), (int, float)) and x.get("answer") is not None}
+    came = {i: x for i, x in rows.items() if x.get("answer") is not None}
+    took = {i: x["elapsed_s"] for i, x in came.items() if isinstance(x.get("elapsed_s"), (int, float))}
     for i in data.traces.keys() & rows.keys():
         for r in data.traces[i]:
             if isinstance(r.get("elapsed_ms"), (int, float)):
@@ -91,9 +94,11 @@ def step_costs(data:SessionData) -> list[dict]:
         return {name: sum(got), f"n_{name}": len(got)} if got else {}
     out = [row(k, by.values()) for k, by in sorted(steps.items(), key=lambda x: (-sum(x[1].values()), x[0]))]
     if steps:
-        rest = [t - sum(by.get(i, 0.) for by in steps.values()) for i, t in took.items() if any(i in by for by in steps.values())]
+        known = {i: sum(by.get(i, 0.) for by in steps.values()) for by in steps.values() for i in by}
+        rest = [t - known[i] for i, t in took.items() if i in known]
         out.append(row("그 밖 (읽고, 답을 만들고, 확인함)", [max(0., x) for x in rest]))
-    return [*out, row("답 하나, 모두", took.values(), **summed("tokens", "tokens"), **summed("cost_usd", "usd"))] if took or steps else []
+    whole = row("답 하나, 모두", took.values(), **summed("tokens", "tokens"), **summed("cost_usd", "usd"))
+    return [*out, whole] if took or steps else []
 
 def _seconds(v:float) -> str:
     return f"{1000 * v:.1f}밀리초" if v < .1 else f"{v:.2f}초" if v < 10 else f"{v:,.0f}초"
@@ -121,7 +126,7 @@ def cost_section(data:SessionData) -> str:
 
 # %% ../../nbs/persona/30_tables.ipynb #5cfd928c
 def neighbours(folder:str|os.PathLike, most:int=8) -> list[dict]:
-    "The sessions beside that in `folder`, newest first: {folder, name, when, target, rate, page, here}; the session itself among them."
+    "The sessions beside that in `folder` and itself, newest first: {folder, name, when, target, rate, page, here}."
     here = Path(folder).resolve()
     if here.parent == Path(tempfile.gettempdir()).resolve():
         return []
@@ -142,7 +147,8 @@ def neighbours(folder:str|os.PathLike, most:int=8) -> list[dict]:
         rate = success_rate(read_session(p))
         page = p / "dashboard.html"
         out.append({
-            "folder": p, "name": p.name if s.get("id") in (None, p.name) else f"{s['id']} ({p.name})", "when": when[:16].replace("T", " "), "target": str((s.get("target") or {}).get("name") or "–"), "rate": rate,
+            "folder": p, "name": p.name if s.get("id") in (None, p.name) else f"{s['id']} ({p.name})",
+            "when": when[:16].replace("T", " "), "target": str((s.get("target") or {}).get("name") or "–"), "rate": rate,
             "page": page if page.is_file() else None, "here": p == here})
     return out
 
