@@ -664,7 +664,7 @@ def _improvements(d:SessionData) -> str:
     return _table(
         ["제안", "갈래", "컴포넌트", "상태", "떼어 둔 질문에서", "해치지 않을 질문에서", "왜"], [
             [
-                s.get("id"),
+                str(s.get("id") or "–").partition("-")[0],
                 _TYPES.get(s.get("type"), s.get("type")),
                 _COMPONENTS.get(s.get("component"), s.get("component")),
                 _STATES.get(s.get("status"), s.get("status")),
