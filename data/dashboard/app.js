@@ -34,7 +34,8 @@
     const words = one("[name=words]", box).value.trim().toLowerCase().split(/\s+/), picks = all("select", box).filter(s => s.value);
     let shown = 0;
     all("tbody tr", list).forEach(tr => {
-      const ok = picks.every(s => tr.dataset[s.name] === s.value) && words.every(w => !w || tr.dataset.words.includes(w));
+      const has = s => s.name === "why" ? (tr.dataset.why || "").split(" ").includes(s.value) : tr.dataset[s.name] === s.value;
+      const ok = picks.every(has) && words.every(w => !w || tr.dataset.words.includes(w));
       tr.hidden = !ok; shown += ok;
     });
     one("#shown").textContent = `${shown}개`; one("#nothing").hidden = shown > 0;
@@ -67,6 +68,47 @@
     const go = { Escape: ".back", ArrowLeft: ".prev", ArrowRight: ".next" }[e.key], a = go && one(go, now);
     if (a) { e.preventDefault(); a.click(); }
   });
+
+  // a fold that is linked to opens; a command is copied
+  const opened = () => { const t = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1))); if (t && t.matches("details")) t.open = true; };
+  addEventListener("hashchange", opened); opened();
+  all("[data-copy]").forEach(b => b.addEventListener("click", async () => {
+    const code = one("code", b.parentElement);
+    try { await navigator.clipboard.writeText(code.textContent); b.textContent = "베꼈습니다"; }
+    catch { getSelection().selectAllChildren(code); b.textContent = "골랐습니다: Ctrl+C"; }
+  }));
+
+  // a person's marks: kept in the page, in the browser where it lets us, and saved to a file
+  const keep = one("#save-marks");
+  if (keep) {
+    const key = "rag-quality-marks:" + keep.dataset.session, marks = {}, boxes = all("[data-mark]");
+    let stored = {};
+    try { stored = JSON.parse(localStorage.getItem(key)) || {}; } catch { stored = {}; }
+    const value = b => { const on = one("[aria-pressed=true]", b); return on ? +on.dataset.value : null; };
+    const count = () => {
+      const given = Object.values(marks).filter(m => m.value !== null);
+      one("#marked").textContent = `사람의 판정 ${given.length}개 (맞음 ${given.filter(m => m.value === 1).length}, 틀림 ${given.filter(m => m.value === 0).length})`;
+      keep.disabled = !Object.keys(marks).length;
+      try { localStorage.setItem(key, JSON.stringify(marks)); } catch { /* the page itself keeps them */ }
+    };
+    boxes.forEach(b => {
+      const id = b.dataset.mark, digest = b.dataset.digest, note = one("input", b), old = stored[id];
+      const press = v => all("button", b).forEach(x => x.setAttribute("aria-pressed", String(v !== null && +x.dataset.value === v)));
+      const put = () => { marks[id] = { value: value(b), note: note.value, digest }; };
+      if (old && old.digest === digest) { press(old.value); note.value = old.note || ""; put(); }
+      else if (value(b) !== null || note.value) put();
+      all("button", b).forEach(x => x.addEventListener("click", () => { press(x.getAttribute("aria-pressed") === "true" ? null : +x.dataset.value); put(); count(); }));
+      note.addEventListener("input", () => { put(); count(); });
+    });
+    keep.addEventListener("click", () => {
+      const rater = one("#rater").value.trim() || "r1";
+      const lines = Object.entries(marks).map(([id, m]) => JSON.stringify({ id, rater, field: "correctness", value: m.value, digest: m.digest, note: m.note }) + "\n");
+      const a = document.createElement("a");
+      a.href = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" })); a.download = "marks.jsonl";
+      document.body.append(a); a.click(); a.remove(); setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+    });
+    count();
+  }
 
   // a claim and its proof light up together
   const pair = id => all(`[data-claim="${CSS.escape(id)}"]`);

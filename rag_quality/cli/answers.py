@@ -246,10 +246,10 @@ def _check_page(args, found, change) -> str:
 def _check_command(args) -> int:
     """`rag-quality check`; 1 where lines of the file could not be read, the check of an answer raised, or nothing could
     be scored."""
-    from rag_quality.cli.judge import _check_outs, _outcomes_told, _show_map, _write_outs
+    from rag_quality.cli.judge import _check_outs, _show_map, _write_outs
     from rag_quality.core.terminal import GatheredLog, tinted
     from rag_quality.judge.scorecard import read_rows
-    from rag_quality.report.answers import change_text, check_answers, compare_checks, text_of
+    from rag_quality.report.answers import change_text, check_answers, compare_checks, headline_of, text_of
     from rag_quality.cli.measure import _check_writable, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError, atomic_write
     from rag_quality.faithfulness import FaithfulnessValidator
@@ -285,7 +285,7 @@ def _check_command(args) -> int:
         print(f"\n{Path(args.against).name}에서 {Path(args.answers).name}로\n{tinted(change_text(change, shown=args.shown))}")
         for b in change.before.bad:
             print(f"읽지 못한 줄: {b}")
-    print(f"\n{_outcomes_told(found.outcomes)}")
+    print(f"\n{headline_of(found)}.")
     gathered.tell()
     _tell_batch(llm)
     idle = llm is not None and not hasattr(llm, "unmatched") and found.model_claims[1] and not found.model_claims[0]

@@ -12,12 +12,6 @@ from .measure import (_check_writable, _command_of, _encoder_of, _expansion_fore
     _model_options, _page_options, _tell_batch, _write_page)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
-def _outcomes_told(outcomes:dict[str, int]) -> str:
-    "What became of the answers, in one sentence; what did not happen is left out, but for passes and failures."
-    from rag_quality.claims.kinds import OUTCOMES
-    told = [f"{n}개 {OUTCOMES[k]}" for k, n in outcomes.items() if n or k in ("passed", "failed")]
-    return f"답 {sum(outcomes.values())}개 가운데 {', '.join(told)}."
-
 def _out_options(parser) -> None:
     "The arguments that say where the results go for other tools."
     parser.add_argument("--out", action="append", metavar="파일", help="답마다의 결과를 표로: .parquet, .jsonl, .json (여러 번 줄 수 있음)")
@@ -107,6 +101,7 @@ def _judge_command(args) -> int:
     from rag_quality.core.terminal import GatheredLog
     from rag_quality.encoders import load_encoder
     from rag_quality.faithfulness import FaithfulnessValidator
+    from rag_quality.report.answers import headline_of
     from rag_quality.judge.scorecard import judge_command as run
     from rag_quality.semantic_eval import SemanticEvaluator
     if args.show_map:
@@ -125,7 +120,7 @@ def _judge_command(args) -> int:
     rows = read_rows(args.answers, args.map)
     def also(card):
         _write_judged(args, card)
-        print(f"\n{_outcomes_told(card.outcomes)}")
+        print(f"\n{headline_of(card)}.")
     with GatheredLog() as gathered:
         code = run(
             rows, llm=llm, metrics=args.metrics, json_path=args.json, time_limit_s=args.time_limit, encoder=encoder,
@@ -144,7 +139,17 @@ def _label_command(args) -> int:
 
 def _agree_command(args) -> int:
     "`rag-quality agree`"
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
     from rag_quality.judge.labels import agreement_of
+    if (Path(args.judgments) / "session.json").is_file():        # a session: its scorer's verdicts are the judgments
+        from rag_quality.persona.marks import verdict_rows
+        from rag_quality.persona.report import read_session
+        with TemporaryDirectory() as d:
+            rows = Path(d) / "verdicts.jsonl"
+            rows.write_text("".join(json.dumps(r) + "\n" for r in verdict_rows(read_session(args.judgments))), encoding="utf8")
+            print("[correctness]\n" + str(agreement_of(rows, args.labels, fields=["correctness"])["correctness"]) + "\n")
+        return 0
     found = agreement_of(args.judgments, args.labels, method=args.method)
     for field, agreement in found.items():
         print(f"[{field}]\n{agreement}\n")
@@ -260,8 +265,8 @@ def _add_judge(commands) -> None:
     l.add_argument("--revisit", action="store_true", help="건너뛴 것을 다시")
     l.set_defaults(run=_label_command)
     a = commands.add_parser("agree", help="심판과 사람이 얼마나 맞나: kappa, alpha, 구간")
-    a.add_argument("judgments", metavar="판정파일")
-    a.add_argument("labels", metavar="라벨파일")
+    a.add_argument("judgments", metavar="판정파일", help="judge --verdicts나 --json의 파일, 또는 test의 세션 폴더")
+    a.add_argument("labels", metavar="라벨파일", help="label이 쓴 것, 또는 대시보드에서 받은 marks.jsonl")
     a.add_argument("--method", metavar="방법", help="rules, llm:모델 (판정 파일에 여럿일 때)")
     a.add_argument("--save", action="store_true", help="./data/config/judge_agreement.json에 기록")
     a.set_defaults(run=_agree_command)

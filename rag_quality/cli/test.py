@@ -28,24 +28,25 @@ def _persona_list(given) -> list[str]|None:
 
 # %% ../../nbs/cli/03_test.ipynb #972610b0
 def _session_text(folder:Path) -> str:
-    "The few lines that a terminal shows of a session."
-    from rag_quality.persona.report import error_notes, failure_notes, kept_rate, model_notes, read_session, success_rate
+    "The few lines that a terminal shows of a session: the headline, the rates, what to do next."
+    from rag_quality.persona.kinds import next_actions
+    from rag_quality.persona.report import error_notes, failure_notes, headline, kept_rate, model_notes, read_session, success_rate
     d = read_session(folder)
     s = success_rate(d)
     kept, n = kept_rate(d)
-    low, high = s.bounds
     lines = [
-        f"질문 {len(d.queries)}개, 대화 {len(d.dialogues)}개, 대상 {d.session.get('target', {}).get('name', '–')}",
-        (f"성공 {s.k}/{s.n} = {s.value:.0%} [{low:.0%}, {high:.0%}]" if s.n else f"성공 재지 못함 (질문 {s.n_total}개)")
-        + (f" · 맥락 유지 {kept.mean:.0%} (차례 {kept.n_scored}/{n}, 끊긴 표지를 찾지 못한 몫)" if kept.mean is not None else ""),
-        *error_notes(d),
+        f"대상 {d.session.get('target', {}).get('name', '–')}, 질문 {len(d.queries)}개, 대화 {len(d.dialogues)}개의 차례 {len(d.turns)}개",
+        *headline(d),
+        f"성공 {s}" if s.n else f"성공 재지 못함 (질문 {s.n_total}개)",
     ]
-    found = d.diagnosis or {}
-    lines += [f"의심되는 컴포넌트: {x['label']} ({x['reason']})" for x in found.get("suspects", [])[:3]] or [
-        f"의심되는 컴포넌트: 없음 ({found.get('suspects_reason') or '진단하지 않음'})"
-    ]
-    lines += [f"  {k['label']} {k['n']}건: {k['suggestion']}" for k in found.get("kinds", [])[:5]] + model_notes(d) + failure_notes(d)
-    return "\n".join(lines)
+    if kept.mean is not None:
+        span = "" if kept.low is None else f" [{kept.low:.0%}, {kept.high:.0%}]"
+        lines.append(f"맥락 유지 {kept.mean:.0%}{span} (이어진 물음 가운데 잰 것 {kept.n_scored}/{n}, 끊긴 표지를 찾지 못한 몫)")
+    lines += error_notes(d)
+    lines += [f"의심되는 곳: {d.part(x.get('component')) or x['label']} ({x['reason']})" for x in d.diagnosis.get("suspects", [])[:3]]
+    for i, a in enumerate(next_actions(d, folder, 3), 1):
+        lines += [f"{'다음에 할 일' if i == 1 else '           '} {i}. {a.do}{f' ({a.count})' if a.count else ''}", *([f"                {a.command}"] if a.command else [])]
+    return "\n".join([*lines, *model_notes(d), *failure_notes(d)])
 
 def _session_told(folder:Path) -> str:
     "What a session found, in one sentence."
@@ -146,9 +147,15 @@ def _test_command(args) -> int:
 def _report_command(args) -> None:
     "`rag-quality report`"
     from rag_quality.core.terminal import for_terminal
-    from rag_quality.persona.report import TestReportGenerator
+    from rag_quality.persona.report import TestReportGenerator, read_session
     from rag_quality.persona.store import find_session
-    made = TestReportGenerator(find_session(args.session, args.root))
+    folder = find_session(args.session, args.root)
+    if args.json:
+        import json
+        from rag_quality.persona.tables import session_numbers
+        print(json.dumps(session_numbers(read_session(folder), folder), ensure_ascii=False, indent=1))
+        return
+    made = TestReportGenerator(folder)
     if args.write:
         print(made.write())
         return
@@ -164,7 +171,7 @@ def _dashboard_command(args) -> None:
     folder = find_session(args.session, args.root)
     other = find_session(args.compare, args.root) if args.compare else None
     target = Path(args.out) if args.out else folder/("comparison.html" if other else "dashboard.html")
-    atomic_write(target, dashboard_html(folder, other))
+    atomic_write(target, dashboard_html(folder, other, marks=args.marks, page=target))
     print(f"대시보드: {target}")
 
 # %% ../../nbs/cli/03_test.ipynb #b96d7aef
@@ -252,8 +259,10 @@ def _add(commands) -> None:
     i.add_argument("--rollback", action="store_true", help="마지막 적용을 바이트까지 되돌림")
     r = commands.add_parser("report", help="세션의 보고서(Markdown)")
     r.add_argument("--write", action="store_true", help="report.md로 씀")
+    r.add_argument("--json", action="store_true", help="대시보드 첫 쪽의 수와 할 일을 JSON으로")
     b = commands.add_parser("dashboard", help="세션의 대시보드(HTML 한 쪽)")
     b.add_argument("--compare", metavar="세션", help="견줄 다른 세션")
+    b.add_argument("--marks", metavar="파일", help="사람의 맞음/틀림(대시보드에서 받은 marks.jsonl): 채점과 얼마나 맞는지를 보임")
     b.add_argument("--out", metavar="파일", help="HTML 파일 (기본: 세션 폴더 안)")
     for p, run in ((d, _diagnose_command), (i, _improve_command), (r, _report_command), (b, _dashboard_command)):
         p.add_argument("session", metavar="SESSION", help="세션의 이름이나 폴더")

@@ -168,7 +168,7 @@ def _heat_table(
 from collections.abc import Iterable
 
 from .personas import _ERRORS
-from .report import _COMPONENTS, _DIMENSIONS, _VERDICTS, _step_label
+from .report import _COMPONENTS, _DIMENSIONS, _VERDICTS, _step_label, method_label
 
 # %% ../../nbs/persona/24_charts.ipynb #a4752b72
 _SHOWN, _LIMIT = 1500, 20000    # characters of an answer that are open, and that are in the page at all
@@ -317,7 +317,7 @@ def _score_card(score:Mapping) -> str:
     )
     return (
         f'<p class="tags">{_badge(score.get("verdict"))} <span><b>{"–" if total is None else f"{total:.2f}"}</b> /'
-        f' 5</span> <span class="small faint">방법: {_esc(score.get("method"))}</span></p>{evasive}<div'
+        f' 5</span> <span class="small faint">방법: {_esc(method_label(score.get("method")))}</span></p>{evasive}<div'
         f' class="plot">{"".join(row(k, *v) for k, v in _DIMENSIONS.items())}</div>'
         + (f'<p class="small soft">{_esc(why["verdict"])}</p>' if isinstance(why.get("verdict"), str) else "")
     )
@@ -363,7 +363,8 @@ def _trace_list(rows:Sequence[Mapping]) -> str:
     return f'<ol class="steps">{"".join(map(one, rows))}</ol>' if rows else '<p class="none">단계의 기록이 없습니다.</p>'
 
 # %% ../../nbs/persona/24_charts.ipynb #89a6cebb
-def _why_chain(kind:Mapping) -> str:
+def _why_chain(kind:Mapping, part:str|None=None   # what the component to change is called; None: by our names
+              ) -> str:
     "The chain of tests that ends at the component to change, and the suggestion."
     steps = "".join(
         f'<li><div>{_esc(w.get("question"))}</div><div class="a">{_esc(w.get("result"))}</div><div class="small'
@@ -373,7 +374,7 @@ def _why_chain(kind:Mapping) -> str:
         for w in kind.get("whys") or ()
     )
     end = (
-        f'<p><b>바꿀 곳: {_esc(_COMPONENTS.get(kind.get("component"), kind.get("component")))}</b></p>'
+        f'<p><b>바꿀 곳: {_esc(part or _COMPONENTS.get(kind.get("component"), kind.get("component")))}</b></p>'
         if kind.get("component")
         else ""
     )
@@ -381,7 +382,7 @@ def _why_chain(kind:Mapping) -> str:
         (
             f'<ol class="chain">{steps}</ol>'
             if steps
-            else '<p class="none">한 번뿐이라 5-Why를 하지 않았습니다 (REQ-S-004는 두 번부터).</p>'
+            else f'<p class="none">{"이 갈래의 5-Why가 세션에 적혀 있지 않습니다." if (kind.get("n") or 1) > 1 else "한 번뿐이라 5-Why를 하지 않았습니다(두 번부터 묻습니다)."}</p>'
         )
         + end
         + (f'<p class="suggest">{_esc(kind["suggestion"])}</p>' if kind.get("suggestion") else "")

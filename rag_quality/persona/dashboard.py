@@ -5,286 +5,33 @@
 # %% auto #0
 __all__ = ['plan', 'dashboard_html', 'write_dashboard']
 
-# %% ../../nbs/persona/23_dashboard.ipynb #971b6747
-import json
+# %% ../../nbs/persona/23_dashboard.ipynb #52ac444e
+import base64, hashlib, json, re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from ..claims.kinds import OUTCOMES
-from rag_quality.persona.charts import (_badge, _context_list, _error_text, _marked_answer, _proofs, _score_card, _trace_list,
-    _why_chain)
-from .charts import _esc
-from .personas import _DIFFICULTIES
-from .report import _cause_label
-from .report import SessionData
-
-# %% ../../nbs/persona/23_dashboard.ipynb #a31e3198
-def _user_bubble(text:str, by:str, note:str="") -> str:
-    "What a person typed."
-    return (
-        f'<div class="msg user"><div class="by">{_esc(by)}{f" · {_esc(note)}" if note else ""}</div><div'
-        f' class="bubble">{_esc(text)}</div></div>'
-    )
-
-def _bot_bubble(exchange:Mapping, facts:Mapping|None, id:str, by:str="답") -> str:
-    "What came back: the answer with its claims marked and its citations, or the error."
-    if told := _error_text(exchange.get("error")):
-        body = f'<div class="bubble fault">{_esc(told)}</div>'
-    elif exchange.get("answer") is None:
-        body = '<div class="bubble quiet">아직 답이 없습니다.</div>'
-    else:
-        body = (
-            '<div'
-            f' class="bubble{" quiet" if exchange.get("abstained") else ""}">{_marked_answer(str(exchange["answer"]), (facts or {}).get("claims") or (), id)}</div>'
-        )
-    cited = "".join(f'<span class="tag">{_esc(c)}</span>' for c in exchange.get("citations") or ())
-    sure = f' · 자신도 {exchange["confidence"]:.2f}' if isinstance(
-        exchange.get("confidence"), (int, float)) and exchange.get("answer") is not None else ""
-    return (
-        '<div class="msg bot"><div'
-        f' class="by">{_esc(by)}{sure}{" · 모른다고 답함" if exchange.get("abstained") else ""}</div>{body}'
-        + (f'<div class="tags">{cited}</div>' if cited else "")
-        + "</div>"
-    )
-
-# %% ../../nbs/persona/23_dashboard.ipynb #1b2a2939
-_LEGEND = (
-    '<p class="small faint legend"><span class="claim yes">조문에 있음</span> <span class="claim no">틀림</span> <span'
-    ' class="claim open">정하지 못함</span> 칠하지 않은 말은 검증하지 않았습니다.</p>'
-)
-
-def _card(title:str, body:str) -> str:
-    return f'<section class="card"><h3>{_esc(title)}</h3>{body}</section>'
-
-def _crumbs(back:str, label:str, before:str|None, after:str|None) -> str:
-    return (
-        f'<nav class="crumbs" aria-label="쪽"><a class="back" href="#{back}">← {_esc(label)}</a><button class="needs-js"'
-        ' data-unfold type="button">모두 펴기</button><span class="sp"></span>'
-        + (f'<a class="prev" href="#{_esc(before)}">← 앞</a>' if before else "")
-        + (f'<a class="next" href="#{_esc(after)}">뒤 →</a>' if after else "")
-        + "</nav>"
-    )
-
-def _asked(q:Mapping) -> str:
-    "What a good answer rests on, and what was wanted."
-    i = q.get("intent") or {}
-    rows = [
-        ("규정의 말로", q.get("formal")),
-        ("드러난 뜻", i.get("surface")),
-        ("속뜻", i.get("hidden")),
-        ("하려는 일", i.get("action")),
-        (
-            "답하는 조문",
-            ", ".join(f"{d}{'' if g >= 2 else ' (도움)'}" for d, g in (q.get("relevant") or {}).items())
-            or "자료에 없음",
-        ),
-    ]
-    facts = "".join(f"<li>{_esc(f)}</li>" for f in q.get("facts") or ())
-    return (
-        '<dl class="facts">'
-        + "".join(f"<dt>{k}</dt><dd>{_esc(v)}</dd>" for k, v in rows if v)
-        + (f'<dt>담을 사실</dt><dd><ul class="dots">{facts}</ul></dd>' if facts else "")
-        + "</dl>"
-    )
-
-def _made(q:Mapping) -> str:
-    "How the question came about."
-    p = q.get("provenance") or {}
-    return (
-        '<details class="ctx"><summary class="small soft">어떻게 만든 질문인가 (방법:'
-        f' {_esc(p.get("method"))})</summary><pre>{_esc(json.dumps(p, ensure_ascii=False, indent=1)[:3000])}</pre></details>'
-        if p
-        else ""
-    )
-
-def _why_card(data:SessionData, id:str) -> str:
-    "Why an answer failed: what the diagnosis says of it, and the 5-why of its kind."
-    kinds = {k.get("kind"): k for k in data.diagnosis.get("kinds") or ()}
-    got = [f for f in data.diagnosis.get("failures") or () if f.get("id") == id]
-    return "".join(
-        _card(
-            f"왜 못 했나: {f.get('label') or f.get('kind')}",
-            (f'<p>{_esc(f["reason"])}</p>' if f.get("reason") else "")
-            + _why_chain(kinds.get(f.get("kind")) or {"component": f.get("component")}),
-        )
-        for f in got
-    )
-
-# %% ../../nbs/persona/23_dashboard.ipynb #c8f47e0b
-def _evidence(facts:Mapping|None) -> list[str]:
-    return [c.get("evidence") or "" for c in (facts or {}).get("claims") or ()]
-
-def _before(other:SessionData|None, id:str|None) -> str:
-    "The answer of the session compared with, folded."
-    if other is None or id is None:
-        return ""
-    x, facts, s = other.answers.get(id) or {}, other.facts.get(id), other.score(id)
-    total = s.get("total")
-    return _card(
-        "견준 세션의 답",
-        f'<p class="tags">{_badge(other.verdict(id))} <span>{"–" if total is None else f"{total:.2f}"} /'
-        ' 5</span></p><details><summary>펴 보기</summary><div'
-        f' class="chat">{_bot_bubble(x, facts, f"o-{id}")}</div>{_proofs(facts, f"o-{id}")}</details>',
-    )
-
-def _query_page(
-    data:SessionData, id:str, *, before:str|None=None, after:str|None=None, other:SessionData|None=None,
-    other_id:str|None=None
-) -> str:
-    "The page of one question."
-    q, x, facts = data.queries[id], data.answers.get(id) or {}, data.facts.get(id)
-    tags = "".join(
-        f'<span class="tag">{_esc(t)}</span>'
-        for t in (
-            data.persona(q.get("persona")),
-            _DIFFICULTIES.get(q.get("difficulty"), q.get("difficulty")),
-            q.get("query_type"),
-            *(q.get("topics") or ()),
-        )
-        if t
-    )
-    scores = "".join(
-        _score_card(data.scores[m][id])
-        for m in sorted(data.scores, key=lambda m: m != data.method)
-        if id in data.scores[m]
-    ) or _score_card({})
-    left = (
-        '<div class="chat'
-        f' card">{_user_bubble(q.get("text"), data.persona(q.get("persona")))}{_bot_bubble(x, facts, id)}</div>'
-        + _card("주장과 근거", _LEGEND + _proofs(facts, id))
-        + _card(f"본 조문 {len(x.get('contexts') or ())}개", _context_list(x.get("contexts") or (), _evidence(facts)))
-        + _before(other, other_id)
-    )
-    right = (
-        _card("점수", scores)
-        + _why_card(data, id)
-        + _card("무엇을 물었나", _asked(q) + _made(q))
-        + (_card("거쳐 간 단계", _trace_list(data.traces[id])) if id in data.traces else "")
-    )
-    return (
-        f'<article class="page" id="{_esc(id)}">{_crumbs("queries", "모든 질문", before, after)}<header><div'
-        f' class="tags">{_badge(data.verdict(id))}{tags}</div><h2 tabindex="-1">{_esc(q.get("text"))}</h2></header><div'
-        f' class="columns"><div>{left}</div><div>{right}</div></div></article>'
-    )
-
-# %% ../../nbs/persona/23_dashboard.ipynb #df421005
-_SIGNS = {"intent_followed": "의도를 따라감", "remembered": "조건을 기억함", "core_met": "필요를 채움"}
-
-def _context_note(turn:Mapping) -> str:
-    "What was found about the context of a turn, as HTML."
-    c = turn.get("context") or {}
-    small = " · ".join(
-        f"{label} {'✓' if c[k] is True else '✗'}" for k, label in _SIGNS.items() if isinstance(c.get(k), bool))
-    if c.get("kept") is False:
-        return (
-            f'<div class="banner"><b>맥락이 끊겼습니다.</b> {_esc(c.get("reason"))}'
-            + (f'<br>근본 원인: {_esc(_cause_label(c["root_cause"]))}' if c.get("root_cause") else "")
-            + (f'<br><small>{small}</small>' if small else "")
-            + "</div>"
-        )
-    if c.get("kept") is True:
-        return f'<div class="banner fine">✓ 맥락을 지킴{f" · {small}" if small else ""}</div>'
-    return (
-        '<div class="banner open">맥락을 지켰는지 정하지'
-        f' 못함{": " + _esc(c["reason"]) if c.get("reason") else ""}{f" · {small}" if small else ""}</div>'
-    )
-
-def _strip(turns:Sequence[Mapping]) -> str:
-    "A dialogue as a row of squares: kept, broken, error, not decided."
-    def state(t):
-        return ("error", "답 없음") if t.get("error") else {True: ("kept", "지킴"), False: ("broken", "끊김")}.get(
-            (t.get("context") or {}).get("kept"), ("open", "정하지 못함"))
-    got = [(t.get("turn"), *state(t)) for t in turns]
-    return (
-        f'<div class="strip" role="img" aria-label="{_esc(", ".join(f"{n}번째 {word}" for n, _, word in got))}">'
-        + "".join(f'<i class="{kind}" title="{n}번째: {word}"></i>' for n, kind, word in got)
-        + "</div>"
-    )
-
-def _dialogue_page(data:SessionData, scenario:str, *, before:str|None=None, after:str|None=None) -> str:
-    "The page of one dialogue."
-    turns = data.dialogues[scenario]
-    who = data.persona(turns[0].get("persona"))
-    def one(t):
-        facts, why = data.facts.get(t["id"]), _why_card(data, t["id"])
-        if why:
-            why = f'<details class="ctx"><summary class="small soft">왜 못 했나</summary>{why}</details>'
-        more = (
-            (
-                f'<dl class="facts"><dt>홀로 서는 질문</dt><dd>{_esc(t["standalone"])}</dd></dl>'
-                if t.get("standalone") and t["standalone"] != t.get("user")
-                else ""
-            )
-            + (
-                f'<p class="small soft">이어지는 조건: {_esc(", ".join(map(str, t["remembers"])))}</p>'
-                if t.get("remembers")
-                else ""
-            )
-            + (f'<p class="small soft">지금의 뜻: {_esc(t["intent"])}</p>' if t.get("intent") else "")
-        )
-        n = len((facts or {}).get("claims") or ())
-        score = data.score(t["id"])
-        inside = (
-            more
-            + (f"<h3>점수</h3>{_score_card(score)}" if score else "")
-            + "<h3>주장과 근거</h3>"
-            + _proofs(facts, t["id"])
-            + "<h3>본 조문</h3>"
-            + _context_list(t.get("contexts") or (), _evidence(facts))
-            + (f"<h3>거쳐 간 단계</h3>{_trace_list(data.traces[t['id']])}" if t["id"] in data.traces else "")
-        )
-        return (
-            f'<section class="chat" id="{_esc(t["id"])}" aria-label="{t.get("turn")}번째'
-            f' 차례">{_user_bubble(t.get("user"), who, t.get("follow_up") or "")}{_bot_bubble(t, facts, t["id"])}{_context_note(t)}{why}<details'
-            f' class="ctx"><summary class="small soft">자세히: 주장 {n}개, 조문'
-            f' {len(t.get("contexts") or ())}개</summary><div class="grid">{inside}</div></details></section>'
-        )
-    return (
-        f'<article class="page" id="{_esc(scenario)}">{_crumbs("talks", "모든 대화", before, after)}<div'
-        f' class="narrow"><header><div class="tags"><span class="tag">{_esc(who)}</span><span class="tag">차례'
-        f' {len(turns)}개</span></div><h2 tabindex="-1">{_esc(who)}의 대화</h2>{_strip(turns)}</header><div class="chat'
-        f' talkthrough">{"".join(map(one, turns))}</div></div></article>'
-    )
-
-# %% ../../nbs/persona/23_dashboard.ipynb #52ac444e
-import re
-from collections import Counter
-
+from ..core import atomic_write, bundle_path
 from ..metrics import number, signed
-from .charts import _CHECKS
-from .charts import _Dot, _attrs, _bar_svg, _dot_plot, _heat_table, _interval_svg
-from .personas import _FOLLOW_UPS
-from .report import _measured_gain, _next_steps
-from .report import (_COMPONENTS, _DIMENSIONS, _VERDICTS, Rate, _dimension_means, error_notes, failure_notes, model_notes, _groups,
-    kept_rate, _rate_of, success_rate)
+from rag_quality.persona.charts import (_CHECKS, _Dot, _attrs, _badge, _bar_svg, _dot_plot, _esc, _heat_table, _interval_svg,
+    _why_chain)
+from .kinds import Action, next_actions
+from .marks import marks_section, read_marks
+from .pages import _dialogue_page, _query_page, _strip, _theirs
+from .personas import _DIFFICULTIES, _FOLLOW_UPS
+from .report import (_COMPONENTS, _TYPES, _VERDICTS, Rate, SessionData, _clock_line, _dimension_means, _groups,
+    _measured_gain, _rate_of, error_notes, failure_counts, failure_notes, headline, kept_of, kept_rate, measure_label,
+    method_label, model_notes, read_session, success_rate)
+from .tables import cost_section, downloads, history_section
+from .versus import _dimension_dots, _heat, compare_sessions, comparison, verdict_on
 
 # %% ../../nbs/persona/23_dashboard.ipynb #0f418568
-def _failure_counts(data:SessionData) -> list[tuple[str, int]]:
-    "(kind of failure, how many), most frequent first."
-    labels = {f.get("kind"): f.get("label") or f.get("kind") for f in data.diagnosis.get("failures") or ()}
-    seen = Counter(f.get("kind") for f in data.diagnosis.get("failures") or ())
-    return sorted(seen.items(), key=lambda x: (-x[1], labels[x[0]] or ""))
-
-def _headline(data:SessionData) -> str:
-    "The session in one or two sentences."
-    r = success_rate(data)
-    if not r.n_total:
-        return "아직 질문이 없습니다."
-    if data.unanswered:
-        return f"질문 {r.n_total}개를 물었지만 답이 하나도 오지 않아 재지 못했습니다."
-    if not r.n:
-        return f"질문 {r.n_total}개를 물었고, 아직 채점하지 않았습니다."
-    out = [f"질문 {r.n}개 가운데 {r.k}개에 바르게 답했습니다."]
-    label = {f.get("kind"): f.get("label") or f.get("kind") for f in data.diagnosis.get("failures") or ()}
-    if kinds := _failure_counts(data):
-        out.append(f"가장 잦은 실패: {label[kinds[0][0]]} {kinds[0][1]}건.")
-    if s := data.diagnosis.get("suspects"):
-        out.append(f"먼저 볼 곳: {s[0].get('label') or _COMPONENTS.get(s[0].get('component'))}.")
-    return " ".join(out)
-
-def _kpi(label:str, value:str, small:str, svg:str, note:str) -> str:
+def _kpi(label:str, value:str, of:str, svg:str, note:str) -> str:
+    "One number; how many of how many stands beside it in the same size."
     return (
-        f'<div class="card kpi"><div class="label">{_esc(label)}</div><div class="value">{_esc(value)}'
-        f' <small>{_esc(small)}</small></div>{svg}<div class="note">{_esc(note)}</div></div>'
+        f'<div class="card kpi"><div class="label">{_esc(label)}</div><div class="value">{_esc(value)} <span'
+        f' class="of">{_esc(of)}</span></div>{svg}<div class="note">{_esc(note)}</div></div>'
     )
 
 def _span(low, high, form) -> str:
@@ -295,7 +42,7 @@ def _kpis(data:SessionData) -> str:
     pct = lambda x: "–" if x is None else f"{x:.0%}"
     def rate(label, r:Rate, extra="", goal=None):
         return _kpi(
-            label, pct(r.value), f"{r.k}/{r.n}" if r.n else "",
+            label, pct(r.value), f"{r.k}/{r.n}" if r.n else f"잰 것 0/{r.n_total}",
             _interval_svg(r.value, *r.bounds, tone="accent", mark=goal, goal=True, label=f"{label} {r}"),
             "; ".join(filter(None, (
                 _span(*r.bounds, pct) if r.n else "재지 않음", f"기준 {pct(goal)}" if goal else "",
@@ -303,36 +50,37 @@ def _kpis(data:SessionData) -> str:
         )
     total, n = _dimension_means(data)["total"]
     kept, m = kept_rate(data)
-    done, passed = _rate_of(bool(f.get("performed")) for f in data.facts.values()), _rate_of(
-        f.get("passed") for f in data.facts.values() if not f.get("abstained")
-    )
-    asked = [*data.answers.values(), *data.turns.values()]
+    rows = {**data.answers, **data.turns}
+    facts = [f for i, f in data.facts.items() if not (rows.get(i) or {}).get("error")]
+    done = _rate_of(bool(f.get("performed")) for f in facts)
+    passed = _rate_of(f.get("passed") for f in facts if not f.get("abstained"))
+    asked = list(rows.values())
     return (
         '<div class="kpis">'
         + "".join(
             [
-                rate("성공률", success_rate(data), goal=0.8),
+                rate("바르게 답한 질문", success_rate(data), goal=0.8),
                 _kpi(
                     "평균 점수",
-                    "–" if total.mean is None else f"{total.mean:.2f}",
-                    "/ 5",
+                    "– / 5," if total.mean is None else f"{total.mean:.2f} / 5,",
+                    f"잰 것 {total.n_scored}/{n}",
                     _interval_svg(total.mean, total.low, total.high, hi=5, mark=4, goal=True),
-                    f"{_span(total.low, total.high, lambda x: f'{x:.2f}')}; 잰 것 {total.n_scored}/{n}",
+                    f"{_span(total.low, total.high, lambda x: f'{x:.2f}')}; 기준 4.00. 점수가 서지 않은 질문(거절 등)은 평균에 없습니다.",
                 ),
-                rate("팩트체크 통과", passed, f"수행 {done.k}/{done.n}" if data.facts else ""),
+                rate("팩트체크를 통과한 답", passed, f"질문과 대화의 차례의 답 {done.n}개 가운데 {done.k}개를 확인, 주장이 있는 것만 셈" if facts else ""),
                 _kpi(
-                    "맥락 유지율",
+                    "맥락을 지킨 이어진 물음",
                     pct(kept.mean),
-                    f"대화 {len(data.dialogues)}개",
+                    f"{sum(kept_of(t) is True for t in data.turns.values())}/{kept.n_scored}" if kept.n_scored else f"잰 것 0/{m}",
                     _interval_svg(kept.mean, kept.low, kept.high, mark=0.85, goal=True),
-                    f"{_span(kept.low, kept.high, pct) if kept.mean is not None else '재지 않음'}; 기준 85%; 잰 차례"
-                    f" {kept.n_scored}/{m}",
+                    f"{_span(kept.low, kept.high, pct) if kept.mean is not None else '재지 않음'}; 기준 85%; 대화 {len(data.dialogues)}개의 둘째 차례부터"
+                    + (f"; 잰 것 {kept.n_scored}/{m}" if kept.n_scored < m else ""),
                 ),
                 rate(
-                    "답을 받은 비율",
+                    "받은 답",
                     _rate_of(not x.get("error") for x in asked),
-                    f"오류 {sum(bool(x.get('error')) for x in asked)}건; 답의 갈래: "
-                    + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in data.outcomes.items()),
+                    f"질문 {len(data.answers)} + 대화의 차례 {len(data.turns)}; 질문의 답: "
+                    + (", ".join(f"{OUTCOMES[k]} {v}" for k, v in data.outcomes.items() if v) or "없음"),
                 ),
             ]
         )
@@ -345,31 +93,46 @@ def _section(id:str, title:str, lead:str, body:str) -> str:
 def _none(text:str) -> str:
     return f'<p class="none">{_esc(text)}</p>'
 
-def _hero(data:SessionData) -> str:
-    "Headline, what was tested, five numbers, what to do next."
+def _todo(data:SessionData, a:Action) -> str:
+    "One thing to do, with what it may win, why, where to look and the command."
+    links = []
+    if a.n_questions and a.kinds:
+        pick = json.dumps({"why": a.kinds[0]}, ensure_ascii=False)
+        links.append(f'<a href="#queries"{_attrs(data_pick=pick)}>그 질문 {a.n_questions}개 보기</a>')
+    if a.n_turns and a.kinds:
+        links.append(f'<a href="#{_esc(f"kind-{a.kinds[0]}")}">그 차례 {a.n_turns}개 보기</a>')
+    return (
+        f'<li><b>{_esc(a.do)}</b>{f" <span class=tag>{_esc(a.count)}</span>" if a.count else ""}<div'
+        f' class="soft small">{" · ".join([_esc(a.why), *links])}</div>'
+        + (
+            f'<div class="command"><code>{_esc(a.command)}</code><button class="needs-js" type="button"'
+            ' data-copy>베끼기</button></div>'
+            if a.command
+            else ""
+        )
+        + "</li>"
+    )
+
+def _hero(data:SessionData, folder:str|Path="", *, versus:str="") -> str:
+    "Headline, what was tested, five numbers, what to do next; `versus`: how it compares with another session."
     s = data.session
     c, t = s.get("collection") or {}, s.get("target") or {}
     meta = [
         t.get("name"), f"{c['name']} 조문 {c.get('n_passages', '–')}개" if c.get("name") else None,
-        f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개",
-        f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {data.method}",
+        f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개의 차례 {len(data.turns)}개",
+        f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {method_label(data.method)}",
         {"interrupted": "도중에 멈춘 세션", "running": "아직 도는 세션"}.get(s.get("status"))]
-    failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in (*error_notes(data), *model_notes(data), *failure_notes(data)))
-    steps, said = _next_steps(data), " ".join(f"<span>{_esc(x)}</span>" for x in re.split(r"(?<=[.]) ", _headline(data)))
+    notes = (*error_notes(data), *model_notes(data), *failure_notes(data))
+    failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in notes)
+    said = " ".join(f"<span>{_esc(x)}</span>" for x in ([versus] if versus else []) + headline(data)[:2])
+    more = "".join(f'<p class="second">{_esc(x)}</p>' for x in headline(data)[2:])
+    steps = "".join(_todo(data, a) for a in next_actions(data, folder))
     return (
-        f'<section class="hero"><h1>{said}</h1><p'
-        f' class="meta">{_esc(" · ".join(m for m in meta if m))}</p>{failed}{_kpis(data)}<div class="card'
-        f' todo"><h3>다음에 할 일</h3><ol>{"".join(f"<li>{_esc(x)}</li>" for x in steps[:5])}</ol></div></section>'
+        f'<section class="hero"><h1>{said}</h1>{more}<p class="meta">{_esc(" · ".join(m for m in meta if m))}</p>{failed}'
+        f'{_kpis(data)}<div class="card todo"><h3>다음에 할 일 <small class="faint">되찾을 수 있는 물음이 많은 것부터.'
+        f' 수는 많아야 그만큼이라는 뜻입니다</small></h3><ol>{steps or "<li>지금 더 할 것이 나오지 않았습니다.</li>"}</ol></div>'
+        f'{downloads(data, folder)}</section>'
     )
-
-def _heat(data:SessionData, links:bool=True) -> str:
-    "Success by persona and difficulty."
-    people = {p: data.persona(p) for p in _groups(data, "persona")}
-    picked = lambda p, d: [
-        q["id"] for q in data.queries.values() if p in (None, q.get("persona")) and d in (None, q.get("difficulty"))
-    ]
-    return _heat_table(
-        people, _DIFFICULTIES, lambda p, d: success_rate(data, picked(p, d)), caption="페르소나와 난이도로 나눈 성공률", links=links)
 
 def _who(data:SessionData) -> str:
     "Who asks what, and where it fails."
@@ -401,33 +164,11 @@ def _who(data:SessionData) -> str:
     )
 
 # %% ../../nbs/persona/23_dashboard.ipynb #2e8a7d6a
-def _dimension_dots(data:SessionData, method:str|None=None, tone:str="") -> list[_Dot]:
-    "The dimensions as shares of their maximum."
-    out = []
-    for k, (i, n) in _dimension_means(data, method).items():
-        label, top = {**_DIMENSIONS, "total": ("합계", 5.)}[k]
-        of = lambda x: None if x is None else x / top
-        t = tone or (
-            "none" if i.mean is None else "ok" if i.mean >= 0.8 * top else "part" if i.mean >= 0.5 * top else "bad"
-        )
-        out.append(
-            _Dot(
-                label,
-                of(i.mean),
-                of(i.low),
-                of(i.high),
-                f'<b>{"–" if i.mean is None else f"{i.mean:.2f}"}</b>/{top:g} <span class="faint">n'
-                f' {i.n_scored}/{n}</span>',
-                tone=t,
-            )
-        )
-    return out
-
 def _quality(data:SessionData) -> str:
     "Scores by dimension and method, and what the fact check found."
     cards = [
         '<div class="card"><h3>항목별 점수 (방법:'
-        f' {_esc(m)})</h3>{_dot_plot(_dimension_dots(data, m), ticks=(0, .5, 1), tick=lambda x: f"{x:.0%}")}</div>'
+        f' {_esc(method_label(m))})</h3>{_dot_plot(_dimension_dots(data, m), ticks=(0, .5, 1), tick=lambda x: f"{x:.0%}")}</div>'
         for m in sorted(data.scores, key=lambda m: (m != data.method, m))
     ] or [_none("채점하지 않았습니다.")]
     claims = [c for f in data.facts.values() for c in f.get("claims") or ()]
@@ -474,17 +215,20 @@ def _why(data:SessionData) -> str:
     if not data.diagnosis:
         return _section("why", "왜 못 하나", "", _none("실패를 진단하지 않았습니다."))
     kinds, fails = {k.get("kind"): k for k in data.diagnosis.get("kinds") or ()}, data.diagnosis.get("failures") or ()
-    counts = _failure_counts(data)
-    def one(kind, n, first):
+    counts = failure_counts(data)
+    def one(kind, label, n, m, first):
         mine = [f for f in fails if f.get("kind") == kind]
-        k = kinds.get(kind) or {"component": mine[0].get("component")}
+        said = " + ".join(f"{w} {x}" for w, x in (("질문", n), ("차례", m)) if x)
+        bar = _bar_svg(n + m, counts[0][2] + counts[0][3], label=said)
+        k = _theirs(data, kinds.get(kind) or {"component": mine[0].get("component"), "kind": kind})
         return (
             '<details'
-            f' class="kind"{_attrs(open=first)}><summary><span>{_esc(mine[0].get("label") or kind)}</span>{_bar_svg(n, counts[0][1], label=f"{n}건")}<b>{n}</b></summary><div'
-            f' class="inside">{_why_chain(k)}{_links(data, list(dict.fromkeys(f["id"] for f in mine)))}</div></details>'
+            f' class="kind" id="{_esc(f"kind-{kind}")}"{_attrs(open=first)}><summary><span>{_esc(label)}</span>{bar}<b'
+            f' class="nowrap">{said}</b></summary><div class="inside">{_why_chain(k, data.part(k.get("component")))}'
+            f'{_links(data, list(dict.fromkeys(f["id"] for f in mine)))}</div></details>'
         )
     suspects = "".join(
-        f'<li><b>{_esc(s.get("label") or _COMPONENTS.get(s.get("component"), s.get("component")))}</b> <span'
+        f'<li><b>{_esc(data.part(s.get("component")) or s.get("label"))}</b> <span'
         f' class="faint">효과 {signed(s.get("effect"))}, p {number(s.get("p"))}, n {_esc(s.get("n"))}</span><br><span'
         f' class="soft">{_esc(s.get("reason"))} (이 대상 실패 {_esc(s.get("failing"))}, 견준 체계 실패'
         f' {_esc(s.get("reference_failing"))})</span></li>'
@@ -493,13 +237,17 @@ def _why(data:SessionData) -> str:
     return _section(
         "why",
         "왜 못 하나",
-        "질문과 대화의 차례를 함께 셉니다. 같은 실패가 두 번 이상이면 다섯 번까지 왜를 물었고, 왜마다 실제로 돌린"
+        "질문과 대화의 차례를 따로 적습니다. 같은 실패가 두 번 이상이면 다섯 번까지 왜를 물었고, 왜마다 실제로 돌린"
         " 시험이 하나씩 있습니다.",
         '<div class="grid two"><div class="card"><h3>실패의'
-        f' 갈래</h3>{"".join(one(k, n, i == 0) for i, (k, n) in enumerate(counts)) or _none("실패가 없습니다.")}</div>'
+        f' 갈래</h3>{"".join(one(*x, i == 0) for i, x in enumerate(counts)) or _none("실패가 없습니다.")}</div>'
         '<div class="grid"><div class="card"><h3>의심하는'
-        f' 컴포넌트</h3>{f"<ol class=todo-list>{suspects}</ol>" if suspects else _none(data.diagnosis.get("suspects_reason") or "고장 났다고 볼 컴포넌트가 없습니다.")}</div>{_lights(data)}</div></div>',
+        f' 곳</h3>{f"<ol class=todo-list>{suspects}</ol>" if suspects else _none(data.diagnosis.get("suspects_reason") or "고장 났다고 볼 컴포넌트가 없습니다.")}</div>{_lights(data)}</div></div>',
     )
+
+_LIGHTS = {
+    "REQ-S-001": "물은 뜻에 맞게 답한 질문", "REQ-S-002": "팩트체크를 한 답", "REQ-S-003": "바르게 답한 질문", "REQ-S-004": "가장 잦은 실패의 수",
+    "REQ-S-005": "맥락을 지키고 바르게도 답한 이어진 물음"}
 
 def _lights(data:SessionData) -> str:
     "The five thresholds of the specification as lights."
@@ -512,20 +260,17 @@ def _lights(data:SessionData) -> str:
         count = "" if r.get("n") is None else f", n {r['n']}"
         return (
             f'<div class="light {state}"><span class="lamp" role="img"'
-            f' aria-label="{word}"></span><div><b>{_esc(r.get("label"))}</b> <span class="faint'
-            f' small">{_esc(r.get("id"))}</span><br>{word} · 잰 값 <b>{value}</b>, 기준 {goal}{count}'
+            f' aria-label="{word}"></span><div><b>{_esc(_LIGHTS.get(r.get("id"), r.get("label")))}</b><br>{word} · 잰 값 <b>{value}</b>, 기준 {goal}{count}'
             + (
                 _interval_svg(m, tone="ok" if state == "on" else "bad", mark=t, goal=True, label=f"{value}, 기준 {goal}")
                 if share and m is not None
                 else ""
             )
-            + (f'<div class="soft small">{_esc(r["action"])}</div>' if r.get("action") else "")
             + "</div></div>"
         )
     reqs = data.diagnosis.get("requirements") or ()
     return (
-        '<div class="card"><h3>기준 (REQ-S-001 –'
-        f' 005)</h3>{f"<div class=lights>" + "".join(map(one, reqs)) + "</div>" if reqs else _none("기준과 견주지 않았습니다.")}</div>'
+        f'<div class="card"><h3>기준 다섯</h3>{f"<div class=lights>" + "".join(map(one, reqs)) + "</div>" if reqs else _none("기준과 견주지 않았습니다.")}</div>'
     )
 
 # %% ../../nbs/persona/23_dashboard.ipynb #d14dd826
@@ -538,13 +283,10 @@ def _components(data:SessionData) -> str:
         body = _none(c.get("reason") or "안을 들여다볼 수 없는 대상입니다. 답과 본 조문만으로 말할 수 있는 것만 말합니다.")
     else:
         rows = sorted(c.get("rows") or (), key=lambda r: (r.get("effect") is None, -(r.get("effect") or 0)))
-        ends = [
-            abs(r[k])
-            for r in (*rows, *(c.get("shapley") or ()))
-            for k in ("effect", "value", "low", "high")
-            if r.get(k) is not None
-        ]
-        top = max([.05, *ends])
+        of = lambda r: r.get("measure") or c.get("measure")
+        def scale(some):
+            top = max([.05, *(abs(r[k]) for r in some for k in ("effect", "value", "low", "high") if r.get(k) is not None)])
+            return dict(lo=-top, hi=top, mark=0, ticks=(-top, 0, top), tick=lambda x: "0" if x == 0 else f"{x:+.2f}")
         text = lambda r: f'<b>{signed(r.get("effect", r.get("value")))}</b>' + (
             f' <span class="faint">[{signed(r["low"])}, {signed(r["high"])}]</span>' if r.get("low") is not None else ""
         )
@@ -553,14 +295,12 @@ def _components(data:SessionData) -> str:
             for x in (
                 {"on": "켜져 있어 빼 봄", "off": "꺼져 있어 넣어 봄"}.get(r.get("state")),
                 verdict.get(r.get("verdict"), ("", ""))[1],
-                r.get("measure") if r.get("measure") != c.get("measure") else "",
                 f"n {r['n']}" if r.get("n") is not None else "",
                 r.get("reason"),
             )
             if x
         )
-        scale = dict(lo=-top, hi=top, mark=0, ticks=(-top, 0, top), tick=lambda x: "0" if x == 0 else f"{x:+.2f}")
-        forest = _dot_plot(
+        forest = lambda some: _dot_plot(
             [
                 _Dot(
                     r.get("label") or _COMPONENTS.get(r["component"], r["component"]),
@@ -571,22 +311,25 @@ def _components(data:SessionData) -> str:
                     say(r),
                     verdict.get(r.get("verdict"), ("none",))[0],
                 )
-                for r in rows
+                for r in some
             ],
-            **scale
+            **scale(some)
+        )
+        cards = "".join(
+            f'<div class="card"><h3>있을 때 − 없을 때의 {_esc(measure_label(m))}</h3>{forest([r for r in rows if of(r) == m])}</div>'
+            for m in dict.fromkeys(map(of, rows))
         )
         shap = (
-            '<div class="card"><h3>Shapley 값: 다른 것과 함께 있을 때의'
-            f' 몫{" (" + _esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{_dot_plot([_Dot(_COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale)}</div>'
+            f'<div class="card"><h3>Shapley 값 ({_esc(measure_label(c.get("measure")))}): 다른 것과 함께 있을 때의'
+            f' 몫{" (" + _esc(c["shapley_method"]) + ")" if c.get("shapley_method") else ""}</h3>{_dot_plot([_Dot(_COMPONENTS.get(r["component"], r["component"]), r.get("value"), r.get("low"), r.get("high"), text(r)) for r in c["shapley"]], **scale(c["shapley"]))}</div>'
             if c.get("shapley")
             else ""
         )
         body = (
-            f'<div class="grid{" two" if shap else ""}"><div class="card"><h3>있을 때 − 없을 때의'
-            f' {_esc(c.get("measure"))}</h3>{forest}</div>{shap}</div>'
+            f'<div class="grid two">{cards}{shap}</div>'
         )
     return _section(
-        "components", "컴포넌트는 제 몫을 하나", "하나씩 빼거나 넣어 같은 질문으로 다시 쟀습니다. 점이 오른쪽이면 도움이 되고, 선이 가운데 줄에 걸치면 아직 모릅니다.", body)
+        "components", "컴포넌트는 제 몫을 하나", "하나씩 빼거나 넣어 같은 질문으로 다시 쟀습니다. 점이 오른쪽이면 도움이 되고, 선이 가운데 줄에 걸치면 아직 모릅니다. 다른 척도는 다른 그림에 있습니다.", body)
 
 # %% ../../nbs/persona/23_dashboard.ipynb #912180b9
 def plan(data:SessionData) -> str:
@@ -599,7 +342,7 @@ def plan(data:SessionData) -> str:
         change = s.get("diff") or (json.dumps(s["patch"], ensure_ascii=False, indent=1) if s.get("patch") else "")
         return (
             f'<details class="ctx"><summary><span class="badge {tone}">{_esc(word)}</span> <span'
-            f' class="tag">{_esc(s.get("type"))}</span> {_esc(s.get("why"))}</summary><div class="inside">'
+            f' class="tag">{_esc(_TYPES.get(s.get("type"), s.get("type")))}</span> {_esc(s.get("why"))}</summary><div class="inside">'
             + (f'<p>{_esc(s["reason"])}</p>' if s.get("reason") else "")
             + (f'<p>떼어 둔 질문에서: {_esc(_measured_gain(s["measured"]))}</p>' if s.get("measured") else "")
             + (f'<p>해치지 않을 질문에서: {_esc(_measured_gain(s["guard"]))}</p>' if s.get("guard") else "")
@@ -612,6 +355,11 @@ def plan(data:SessionData) -> str:
         f'<div class="card">{"".join(map(one, got)) or _none("제안이 없습니다.")}</div>') if data.plan else ""
 
 # %% ../../nbs/persona/23_dashboard.ipynb #8bef2aa0
+def _later(turns:Sequence[Mapping]) -> str:
+    "How many of the turns after the first kept the thread, of those decided."
+    r = _rate_of(kept_of(t) for t in turns[1:])
+    return f"맥락 {r.k}/{r.n}" if r.n else "맥락 –"
+
 def _talks(data:SessionData) -> str:
     "Each dialogue as a card with a strip of its turns; follow-ups by type."
     if not data.turns:
@@ -619,13 +367,11 @@ def _talks(data:SessionData) -> str:
     card = lambda s, ts: (
         f'<a class="card talk" href="#{_esc(s)}"><div'
         f' class="who"><span>{_esc(data.persona(ts[0].get("persona")))}</span><span class="faint'
-        f' small">{sum((t.get("context") or {}).get("kept") is True for t in ts)}/{len(ts)}</span></div><div'
+        f' small">{_later(ts)}</span></div><div'
         f' class="first">{_esc(ts[0].get("user"))}</div>{_strip(ts)}</a>'
     )
     flags = lambda f: [
-        v if isinstance(v := (t.get("context") or {}).get("kept"), bool) else None
-        for t in data.turns.values()
-        if t.get("follow_up") == f
+        kept_of(t) for t in data.turns.values() if t.get("follow_up") == f
     ]
     dots = [
         _Dot(
@@ -641,8 +387,8 @@ def _talks(data:SessionData) -> str:
     return _section(
         "talks",
         "대화는 이어지나",
-        "칸 하나가 차례 하나입니다. 초록은 맥락을 지킨 차례, 붉은 칸은 끊긴 차례, 빗금은 답이 없는 차례입니다. 누르면"
-        " 대화가 열립니다.",
+        "칸 하나가 차례 하나입니다. 첫 칸은 첫 물음(이을 맥락이 없음), 그 뒤로 초록은 맥락을 지킨 이어진 물음, 붉은 칸은 끊긴 것,"
+        " 빗금은 답이 없는 것입니다. 누르면 대화가 열립니다.",
         f'<div class="talks">{"".join(card(s, ts) for s, ts in data.dialogues.items())}</div>'
         + (
             '<div class="card" style="margin-top:1rem"><h3>후속 질문의 유형마다 맥락을 지킨'
@@ -660,17 +406,17 @@ def _query_table(data:SessionData) -> str:
     "Every question: sortable, filterable, each a link to its page."
     whys = {}
     for f in data.diagnosis.get("failures") or ():
-        whys.setdefault(f.get("id"), {})[f.get("label") or f.get("kind")] = True
+        whys.setdefault(f.get("id"), {})[f.get("label") or f.get("kind")] = f.get("kind")
     rank = {"failure": 0, "partial": 1, None: 2, "refused": 3, "success": 4}
     def row(q):
         v, total, facts = data.verdict(q["id"]), data.score(q["id"]).get("total"), data.facts.get(q["id"]) or {}
-        claims = facts.get("claims") or ()
+        claims, kinds = facts.get("claims") or (), " ".join(map(str, whys.get(q["id"], {}).values()))
         k = sum(c.get("passed") is True for c in claims)
         words = " ".join(
             map(str, (q.get("text"), q.get("formal"), data.persona(q.get("persona")), *whys.get(q["id"], ())))
         ).lower()
         return (
-            f'<tr{_attrs(data_persona=q.get("persona"), data_difficulty=q.get("difficulty"), data_type=q.get("query_type"), data_verdict=v or "unscored", data_words=words)}><td'
+            f'<tr{_attrs(data_persona=q.get("persona"), data_difficulty=q.get("difficulty"), data_type=q.get("query_type"), data_verdict=v or "unscored", data_why=kinds or None, data_words=words)}><td'
             f' data-sort="{rank.get(v, 2)}">{_badge(v)}</td><td'
             f' class="nowrap">{_esc(data.persona(q.get("persona")))}</td><td class="q"><a'
             f' href="#{_esc(q["id"])}">{_esc(str(q.get("text"))[:300])}</a></td><td class="opt nowrap"'
@@ -694,6 +440,7 @@ def _query_table(data:SessionData) -> str:
         + _select("difficulty", "난이도", _DIFFICULTIES)
         + _select("type", "유형", {t: t for t in _groups(data, "query_type")})
         + _select("verdict", "판정", {v or "unscored": w for v, w in _VERDICTS.items()})
+        + _select("why", "왜", {k: label for k, label, n, _ in failure_counts(data) if n})
         + '<button type="button" id="clear">지우기</button><span id="shown" class="faint" role="status"></span></div>'
     )
     rows = sorted(
@@ -712,115 +459,25 @@ def _query_table(data:SessionData) -> str:
         ),
     )
 
-def _board(data:SessionData, *, comparison:str="") -> str:
+def _board(
+    data:SessionData, folder:str|Path="", *, versus:str="", compared:str="", marks:Mapping|None=None,
+    page:str|Path|None=None
+) -> str:
     "The sections of the first page in order."
     return (
-        _hero(data)
-        + comparison
+        _hero(data, folder, versus=versus)
+        + compared
         + _who(data)
         + _why(data)
         + _talks(data)
         + _quality(data)
         + _components(data)
         + plan(data)
+        + cost_section(data)
+        + marks_section(data, marks)
+        + (history_section(folder, page) if folder else "")
         + _query_table(data)
     )
-
-# %% ../../nbs/persona/23_dashboard.ipynb #9e6a553b
-from ..metrics import Comparison, holm
-from .report import SessionComparison, compare_sessions
-
-# %% ../../nbs/persona/23_dashboard.ipynb #11ad0284
-_LABELS = {"success": ("성공률", 1.), "total": ("합계", 5.), **_DIMENSIONS}
-
-def _difference_dots(c:SessionComparison) -> list[_Dot]:
-    "The paired differences as shares of the maximum, with Holm over the table."
-    ps = holm([m.p for m in c.measures.values()])
-    def one(k, m:Comparison, p):
-        label, top = _LABELS[k]
-        of = lambda x: None if x is None else x / top
-        form = (lambda x: "–" if x is None else f"{100 * x:+.0f}%p") if k == "success" else signed
-        tone = "none" if p is None or p >= .05 else "ok" if m.difference > 0 else "bad"
-        return _Dot(
-            label,
-            of(m.difference),
-            of(m.low),
-            of(m.high),
-            f"<b>{form(m.difference)}</b>"
-            + (f' <span class="faint">[{form(m.low)}, {form(m.high)}]</span>' if m.low is not None else ""),
-            f"p {number(p)} (Holm), n {m.n}/{m.n_total}",
-            tone,
-        )
-    return [one(k, m, p) for (k, m), p in zip(c.measures.items(), ps)]
-
-def _changes(data:SessionData, changed, title:str) -> str:
-    rows = "".join(
-        f'<tr><td class="nowrap diff">{_badge(a)}<span class="arrow">→</span>{_badge(b)}</td><td class="q"><a'
-        f' href="#{_esc(i)}">{_esc(data.queries[i].get("text"))}</a><br><small'
-        f' class="faint">{_esc(data.persona(data.queries[i].get("persona")))}</small></td></tr>'
-        for i, a, b in changed
-    )
-    return (
-        f'<div class="card"><h3>{title} {len(changed)}개</h3>'
-        + (
-            f'<div class="scroll"><table class="list"><tbody>{rows}</tbody></table></div>'
-            if rows
-            else '<p class="none">없습니다.</p>'
-        )
-        + "</div>"
-    )
-
-def _comparison(data:SessionData, other:SessionData) -> str:
-    "The section that compares a session with another (the one before)."
-    c = compare_sessions(data, other)
-    told = f"함께 물은 질문 {len(c.pairs)}개를 짝지었습니다. 이번에만 있는 질문 {c.only_here}개, 이전에만 있는 질문 {c.only_there}개는 차이에 넣지 않았습니다."
-    head = (
-        f'<section id="compare"><h2>두 세션의 비교</h2><p class="lead">이번 {_esc(data.name)} − 이전 {_esc(other.name)}.'
-        f' {_esc(told)}</p>'
-    )
-    if c.reason:
-        return f'{head}<div class="card"><p class="none">{_esc(c.reason)}.</p></div></section>'
-    dots = _difference_dots(c)
-    top = max([.1, *(abs(x) for d in dots for x in (d.value, d.low, d.high) if x is not None)])
-    labels = {
-        f.get("kind"): f.get("label") or f.get("kind") for d in (other, data) for f in d.diagnosis.get("failures") or ()
-    }
-    a, b = dict(_failure_counts(other)), dict(_failure_counts(data))
-    most = max([1, *a.values(), *b.values()])
-    pair = lambda n, word: (
-        '<div class="row"><div class="faint'
-        f' small">{word}</div><div>{_bar_svg(n, most, tone="none" if word == "이전" else "bad", label=f"{word} {n}건")}</div><div'
-        f' class="num">{n}</div></div>'
-    )
-    kinds = "".join(
-        f'<div class="note">{_esc(labels[k])}</div>{pair(a.get(k, 0), "이전")}{pair(b.get(k, 0), "이번")}'
-        for k in sorted(labels, key=lambda k: (-(a.get(k, 0) + b.get(k, 0)), labels[k] or ""))
-    )
-    side = lambda d, word: f'<div class="card"><h3>{word}: {success_rate(d)}</h3>{_heat(d, links=False)}</div>'
-    scores = [
-        x
-        for p, q in zip(_dimension_dots(other, tone="none"), _dimension_dots(data, tone="accent"))
-        for x in (
-            _Dot(f"{p.label} (이전)", p.value, p.low, p.high, p.text, tone="none"),
-            _Dot(f"{q.label} (이번)", q.value, q.low, q.high, q.text, tone="accent"),
-        )
-    ]
-    return (
-        f'{head}<div class="grid two"><div class="card wide"><h3>차이와 95 % 구간 (배점에 대한'
-        f' 몫)</h3>{_dot_plot(dots, lo=-top, hi=top, mark=0, ticks=(-top, 0, top), tick=lambda x: "0" if x == 0 else f"{100 * x:+.0f}%p")}</div>'
-        f'{_changes(data, c.better, "나아진 질문")}{_changes(data, c.worse, "나빠진 질문")}{side(other, "이전")}{side(data, "이번")}'
-        '<div class="card"><h3>항목별'
-        f' 평균</h3>{_dot_plot(scores, ticks=(0, .5, 1), tick=lambda x: f"{x:.0%}")}</div><div class="card"><h3>실패의'
-        f' 갈래</h3>{f"<div class=plot>{kinds}</div>" if kinds else "<p class=none>실패의 진단이 없습니다.</p>"}</div></div></section>'
-    )
-
-# %% ../../nbs/persona/23_dashboard.ipynb #02489c9b
-import base64, hashlib
-from pathlib import Path
-
-from ..core import atomic_write, bundle_path
-from .report import _clock_line
-from .report import read_session
 
 # %% ../../nbs/persona/23_dashboard.ipynb #edc3009f
 def _asset(name:str) -> str:
@@ -829,7 +486,8 @@ def _asset(name:str) -> str:
 def _nav(data:SessionData, other:SessionData|None) -> str:
     links = [
         ("top", "한눈에"), *([("compare", "비교")] if other else []), ("who", "누가"), ("why", "왜"), ("talks", "대화"),
-        ("quality", "점수"), ("components", "컴포넌트"), *([("plan", "개선")] if data.plan else []), ("queries", "질문")]
+        ("quality", "점수"), ("components", "컴포넌트"), *([("plan", "개선")] if data.plan else []),
+        ("cost", "비용"), ("marks", "사람"), ("queries", "질문")]
     return (
         f'<a class="name" href="#top">RAG 시험 · {_esc(data.name)}</a><nav aria-label="마디">'
         + "".join(f'<a href="#{i}">{t}</a>' for i, t in links)
@@ -840,15 +498,21 @@ def _around(ids:list[str], i:int) -> dict:
     return {"before": ids[i - 1] if i else None, "after": ids[i + 1] if i + 1 < len(ids) else None}
 
 def dashboard_html(folder:str|Path,             # a session folder
-                   other:str|Path|None=None     # another one to compare with: the one before
+                   other:str|Path|None=None,    # another one to compare with: the one before
+                   *,
+                   marks:str|Path|None=None,    # a file of a person's marks, see `marks.read_marks`
+                   page:str|Path|None=None      # where the page will lie (None: in the folder), for links to the sessions beside
                   ) -> str:
     "One self-contained HTML page of a session: no reference to anything outside, every text escaped."
     data, was = read_session(folder), None if other is None else read_session(other)
-    pairs = dict(compare_sessions(data, was).pairs) if was else {}
+    given = None if marks is None else read_marks(marks)
+    versus = compare_sessions(data, was) if was else None
+    pairs = dict(versus.pairs) if versus else {}
     queries, scenarios = list(data.queries), list(data.dialogues)
     pages = [
-        _query_page(data, q, **_around(queries, i), other=was, other_id=pairs.get(q)) for i,
-        q in enumerate(queries)] + [_dialogue_page(data, s, **_around(scenarios, i)) for i, s in enumerate(scenarios)]
+        _query_page(data, q, **_around(queries, i), other=was, other_id=pairs.get(q), marks=given or {}) for i,
+        q in enumerate(queries)] + [
+            _dialogue_page(data, s, **_around(scenarios, i), marks=given or {}) for i, s in enumerate(scenarios)]
     script = _asset("app.js")
     stamp = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
     broken = f"<p>읽지 못한 것: {_esc('; '.join(data.problems))}</p>" if data.problems else ""
@@ -861,7 +525,9 @@ def dashboard_html(folder:str|Path,             # a session folder
         "style": _asset("style.css"),
         "script": script,
         "header": _nav(data, was),
-        "board": _board(data, comparison=_comparison(data, was) if was else ""),
+        "board": _board(
+            data, folder, versus=verdict_on(versus, data, was) if was else "",
+            compared=comparison(data, was) if was else "", marks=given, page=page),
         "pages": "\n".join(pages),
         "footer": (
             f"<p>{_esc(_clock_line(data))}</p>{broken}<p>이 쪽은 세션 폴더의 파일만으로 만들어졌고 밖에서 부르는 것이"
@@ -878,4 +544,4 @@ def write_dashboard(
     to: str | Path | None = None  # None: dashboard.html in the session folder
 ) -> Path:
     "Write the page and say where it is."
-    return atomic_write(to or Path(folder)/"dashboard.html", dashboard_html(folder, other))
+    return atomic_write(to or Path(folder)/"dashboard.html", dashboard_html(folder, other, page=to))

@@ -545,12 +545,12 @@ def _turn_checks(s:_Scene, check:ContextCheck, follow:FollowUp|None, query:Perso
         if not s.before
         else bool(now - before) or bool(follow and follow.kind in ("관련 확장", "조건 변경", "예외 확인", "비교 요청"))
     )
-    followed = (
-        None if not s.answer or abstains(s.answer) or not s.before else bool(max(_topic_features(s)[[0, 2]]) >= 0.2)
-    )
+    elsewhere = check.kind in ("repetition", "topic", "reference", "scope")      # an answer to something that was not asked
+    unclear = not s.answer or abstains(s.answer) or not s.before
+    followed = None if unclear else not elsewhere and bool(max(_topic_features(s)[[0, 2]]) >= 0.2)
     return {
         "kept": check.kept, "reason": check.reason, "kind": check.kind, "intent_evolved": evolved,
-        "intent_followed": followed, "remembered": None if not told or not s.answer or not s.before else not lost,
+        "intent_followed": followed, "remembered": None if not (told or lost) or not s.answer or not s.before else not lost,
         "core_met": _core_met(query, [a for _, a in s.before] + [s.answer]), "why": follow.why if follow else "첫 질문"}
 
 # %% ../../nbs/persona/12_simulator.ipynb #d49639db

@@ -611,7 +611,7 @@ def same_but_times(a:str|os.PathLike, b:str|os.PathLike, *, skip:tuple=("dashboa
     a, b, found = Path(a), Path(b), []
     ids = [json.loads((p / "session.json").read_text(encoding="utf8")).get("id") or p.name for p in (a, b)]
     def content(p, name, own):
-        text = (p / name).read_text(encoding="utf8").replace(own, "<id>")
+        text = (p / name).read_text(encoding="utf8").replace(p.resolve().as_posix(), "<id>").replace(own, "<id>")
         if name.endswith(".jsonl"):
             return [json.dumps(_without_times(json.loads(line)), ensure_ascii=False) for line in text.splitlines()]
         # the report's line of clock values

@@ -204,10 +204,11 @@ def _failure_notes(check:AnswerCheck) -> list[str]:
         f"확인하다 오류가 난 답 {check.n_failed}건(n_failed): {', '.join(ids[:10])}{' …' if len(ids) > 10 else ''}",
         *(f"  {line}" for line in counted(f for r in check.failed for f in r.failures))]
 
-def headline_of(check:AnswerCheck) -> str:
-    "A `check` in one sentence; what did not happen is left out, but for passes and failures."
+def headline_of(check    # an `AnswerCheck`, or a scorecard: what has `outcomes`
+               ) -> str:
+    "What became of the answers, in one sentence; what did not happen is left out, but for passes and failures."
     told = [f"{n}개 {OUTCOMES[k]}" for k, n in check.outcomes.items() if n or k in ("passed", "failed")]
-    return f"답 {len(check)}개 가운데 {', '.join(told)}"
+    return f"답 {sum(check.outcomes.values())}개 가운데 {', '.join(told)}"
 
 def text_of(check:AnswerCheck, *, shown:int=10) -> str:
     "The totals of a `check`, the faults by kind, and the worst answers (`shown` of them) with their reasons."
