@@ -6,7 +6,7 @@ Each claim is judged against its own passages ('own'; its own among four of the 
 one by chance ('chance1'), five by chance ('chance5'), the five that share most pairs of letters with it ('near5'). Claims are those of data/claims
 (passages of other statutes and rule books; a claim about a statute meets those of a university and the other way round) and the reference answers of
 data/hanbit (passages of data/claims that are not hanbit's). Test halves, which nothing here was fitted on; `--fit` fits the two bounds "is it spoken of
-at all?" on claims dev and hanbit dev: the rules' (data/config/faithfulness.json, `model.about`) and that of the rules and the reader (`reader.about`), each a
+at all?" on claims dev and hanbit dev: the rules' and that of the rules and the reader (data/config/faithfulness.json, `about`), each a
 logistic regression cut where 1 % of the true claims that passed are lost; `--write` writes them to ./data/config. Needs scikit-learn ([dense]) for --fit.
 A few claims are true elsewhere, too: the shares of 'near5' are at most what they say.
 """
@@ -27,8 +27,8 @@ from rag_quality.claims.reader import packaged_reader
 from rag_quality.core import load_config, measuring_path, nfc, save_config
 from rag_quality.faithfulness.claims import checked_claims
 from rag_quality.faithfulness.context import read_source
-from rag_quality.faithfulness.joint import ABOUT, about_features, joint_score, read_claims
-from rag_quality.faithfulness.model import THRESHOLD, _scores_of, _verdict, joint_limits
+from rag_quality.faithfulness.joint import about_features, about_odds, joint_score, read_claims
+from rag_quality.faithfulness.model import THRESHOLD, _scores_of, _verdict, joint_limits, limits
 
 SETS = ("own", "own5", "chance1", "chance5", "near5")
 LOST = .01               # of the true claims that pass, the share that a bound may cost where it is fitted
@@ -99,10 +99,12 @@ def judged(items, reader):
         S = read_source(texts)
         if not (found := checked_claims(said, S)):
             continue
-        for f, score, r in zip(found, _scores_of(found), read_claims(found, S, reader)):
+        said, signs = read_claims(found, S, reader), [f.signs for f in found]
+        bounds = zip(about_odds(signs, None, THRESHOLD), about_odds(signs, said, THRESHOLD))
+        for f, score, r, (alone, read) in zip(found, _scores_of(found), said, bounds):
             low, high = joint_limits(f, _verdict(f, score, S))
             out.append({"set": name, "label": label, "who": who, "rules": score, "said": r, "low": low, "high": high,
-                        "signs": [f.signs.get(k, 0.) for k in ABOUT], "about": about_features(f.signs, r), "all": dict(f.signs)})
+                        "about": about_features(f.signs, r), "alone": alone, "read": read, "limits": limits(f)})
     return out
 
 
@@ -118,8 +120,15 @@ def told(rows, scores, name):
     return out
 
 
-def both(rows):
-    return np.array([min(max(joint_score(r["rules"], r["said"], r["all"]), r["low"]), r["high"]) for r in rows])
+def by_rules(rows, bounded=True):
+    "The score of each claim by the rules alone; without the bound where not `bounded`."
+    return np.array([min(max(min(r["rules"], 1/(1 + np.exp(-r["alone"]))), r["limits"][0]), r["limits"][1]) if bounded
+                     else r["rules"] for r in rows])
+
+
+def both(rows, bounded=True):
+    "The same by rules and reader."
+    return np.array([min(max(joint_score(r["rules"], r["said"], r["read"] if bounded else None), r["low"]), r["high"]) for r in rows])
 
 
 def bound(groups, features, passed):
@@ -164,23 +173,24 @@ def main():
     groups = {"claims": judged(of_claims(place, split, n, rng), reader), "hanbit": judged(of_hanbit(place, split, max(3, n//6), rng), reader)}
     for name, found in groups.items():
         print(f"{name} {split}, {len(found)} judgments")
-        out[name] = {"rules": told(found, np.array([r["rules"] for r in found]), "rules"), "both": told(found, both(found), "rules and reader")}
+        out[name] = {
+            "rules before": told(found, by_rules(found, False), "rules, not asked whether it is spoken of"), "rules": told(found, by_rules(found), "rules"),
+            "both before": told(found, both(found, False), "rules and reader, not asked"), "both": told(found, both(found), "rules and reader")}
     kept.note(n=sum(map(len, groups.values())), elsewhere=out)
     if args.fit:
         config, at = load_config("faithfulness"), float(np.log(THRESHOLD/(1 - THRESHOLD)))
         note = {"fitted_on": "data/claims dev and the reference answers of data/hanbit dev against their own passages and those of other books (benchmarks/elsewhere.py --fit)",
                 "lost": LOST, "date": date.today().isoformat(), "reader": reader.about.get("version", "")}
-        signs, n = bound(groups.values(), lambda r: r["signs"], lambda g: np.array([r["rules"] for r in g]))
-        names = config["model"]["names"]
-        config["model"]["about"] = [round(float(signs[1 + ABOUT.index(k)]), 5) if k in ABOUT else 0. for k in names]
-        config["model"]["about_bias"] = round(float(signs[0]) + float(config["model"]["provenance"]["odds_at_threshold"]), 5)
-        config["model"]["provenance"]["about"] = {**note, "n_claims": n}
-        read, n = bound(groups.values(), lambda r: r["about"][1:], both)
-        read[0] += at
-        config["reader"]["about"] = {"weights": [round(float(w), 5) for w in read], "provenance": {**note, "n_claims": n}}
-        print("rules", signs.round(2), "reader", read.round(2))
+        alone, n = bound(groups.values(), lambda r: r["about"][4:], lambda g: by_rules(g, False))
+        read, n = bound(groups.values(), lambda r: r["about"][1:], lambda g: both(g, False))
+        alone[0], read[0] = alone[0] + at, read[0] + at
+        config["about"] = {"rules": [round(float(w), 5) for w in alone], "reader": [round(float(w), 5) for w in read],
+                           "provenance": {**note, "n_claims": n}}
+        print("rules", alone.round(2), "reader", read.round(2))
         if args.write:
-            save_config("faithfulness", config)
+            path = save_config("faithfulness", config)
+            with open(path, "w", encoding="utf8") as f:
+                f.write(json.dumps(config, ensure_ascii=False, separators=(",", ":")) + "\n")
     return 0
 
 

@@ -28,7 +28,7 @@ from rag_quality.claims.reader import Reader, packaged_reader
 from rag_quality.core import load_config, measuring_path, nfc, save_config
 from rag_quality.faithfulness.claims import checked_claims
 from rag_quality.faithfulness.context import context_texts, hide_orders, read_source
-from rag_quality.faithfulness.joint import about_features, about_weights, joint_features, joint_weights, read_claims
+from rag_quality.faithfulness.joint import about_odds, joint_features, joint_weights, read_claims
 from rag_quality.faithfulness.model import THRESHOLD, _scores_of, _verdict, joint_limits
 from rag_quality.metrics import auroc
 from rag_quality.semantic_eval.calibration import contrast_pairs
@@ -111,15 +111,16 @@ def checked(items, reader, kept_at=None):
             S = read_source(tuple(hide_orders(t, "c")[0] for t in context_texts(x["texts"])))
             found = checked_claims(hide_orders(x["answer"], "answer")[0], S)
             said = read_claims(found, S, reader) if reader else [None]*len(found)
-            told[key] = [(S, *x) for x in zip(found, _scores_of(found), said)]
-        for S, f, score, r in told[key]:
+            about = about_odds([f.signs for f in found], said if reader else None, THRESHOLD)
+            told[key] = [(S, *x) for x in zip(found, _scores_of(found), said, about)]
+        for S, f, score, r, about in told[key]:
             c = f.cited.claim
             inside = x["span"] is None or c.start < x["span"][1] and c.end > x["span"][0]
             if x["kind"] in "SPUC" and not inside:
                 continue
             low, high = joint_limits(f, _verdict(f, score, S))
             out.append((i, joint_features(score, r) if r else (1, 0, 0, 0), score, low, high, inside,
-                        (r.entailment, r.contradiction) if r else (0, 0), c.text, about_features(f.signs, r) if r else ()))
+                        (r.entailment, r.contradiction) if r else (0, 0), c.text, about))
     if kept_at:
         kept_at.parent.mkdir(parents=True, exist_ok=True)
         kept_at.write_bytes(pickle.dumps(out))
@@ -128,10 +129,9 @@ def checked(items, reader, kept_at=None):
 
 def scores(items, claims, weights):
     "(rules, both, reader alone) of each item: its worst claim; nan where nothing was claimed."
-    spoken = np.array(about_weights())
     found = np.full((3, len(items)), np.nan)
     for i, features, score, low, high, _, (e, c), _, about in claims:
-        both = 1/(1 + np.exp(-min(np.dot(weights, features), np.dot(spoken, about) if about else np.inf)))
+        both = 1/(1 + np.exp(-min(np.dot(weights, features), about)))
         for k, v in enumerate((score, min(max(both, low), high), e)):
             found[k, i] = v if np.isnan(found[k, i]) else min(found[k, i], v)
     return found

@@ -137,6 +137,43 @@ def served(work):
     return p, re.search(r"http://\S+", line)[0] + "/"
 
 
+RULES = """# 별빛물산 취업규칙
+
+제1조(연차휴가) ① 1년간 80퍼센트 이상 출근한 직원에게 15일의 연차휴가를 준다.
+② 연차휴가는 쓰려는 날의 3일 전까지 팀장에게 신청하여야 한다.
+
+제2조(경조휴가) 직원이 결혼하는 때에는 5일의 경조휴가를 준다.
+
+제3조(출장비) 국내 출장의 숙박비는 1박에 8만원까지 지급한다.
+"""
+ANSWERS = (
+    ("연차 며칠이에요?", "15일의 연차휴가를 받습니다. <script>window.hit=1</script><img src=x onerror='window.hit=1'>"),
+    ("언제까지 신청해요?", "쓰려는 날의 7일 전까지 팀장에게 신청하여야 합니다."),
+    ("주차비 줘요?", "죄송하지만 제공된 자료에서 답을 찾을 수 없습니다."),
+    ("결혼하면 며칠 쉬어요?", "직원이 결혼하는 때에는 5일의 경조휴가를 줍니다. 축의금 100만원도 나옵니다."))
+
+
+def written(work):
+    "The pages that commands write, each as (what it is, its file)."
+    work = Path(work)
+    (work/"rules.md").write_text(RULES, encoding="utf8")
+    rows = [{"_id": str(i), "query": q, "answer": a, "contexts": [RULES]} for i, (q, a) in enumerate(ANSWERS)]
+    for name, told in (("new", rows), ("old", [{**r, "answer": r["answer"].replace("7일", "3일")} for r in rows])):
+        (work/f"{name}.jsonl").write_text("".join(json.dumps(r, ensure_ascii=False) + "\n" for r in told), encoding="utf8")
+    commands = {
+        "check": "check --answers new.jsonl --html check.html",
+        "check against": "check --answers new.jsonl --against old.jsonl --html against.html",
+        "judge": "judge --answers new.jsonl --html judge.html",
+        "import": "import rules.md --out book --report import.html",
+        "dashboard": "test --data rules.md --queries 3 --turns 3 --seed 7 --fast --out session"}
+    for what, command in commands.items():
+        done = subprocess.run([CLI, *command.split()], cwd=work, capture_output=True, text=True)
+        page = work/("session/dashboard.html" if what == "dashboard" else command.split()[-1])
+        if not page.is_file():
+            raise SystemExit(f"rag-quality {command}: no page (exit {done.returncode})\n{done.stderr[-800:]}")
+        yield what, page
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("--pictures", metavar="FOLDER")
@@ -153,6 +190,9 @@ def main():
         try:
             looked.page("chat", address)
             talk(looked, address)
+            for what, page in written(work):
+                looked.page(what, page.as_uri())
+                looked.that(f"{what}: an answer's markup is text", not driver.execute_script("return window.hit"))
         finally:
             server.terminate()
             driver.quit()

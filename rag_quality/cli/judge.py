@@ -50,7 +50,9 @@ def _judge_scores(card) -> list[dict]:
         if r.rules is not None:
             out.append({"_id": r.row_id, "name": "overall", "value": r.rules.overall, "label": r.outcome, "method": "rules"})
         elif r.rules_reason:
-            out.append({"_id": r.row_id, "name": "overall", "value": None, "label": r.outcome, "explanation": r.rules_reason, "method": "rules"})
+            out.append({
+                "_id": r.row_id, "name": "overall", "value": None, "label": r.outcome, "explanation": r.rules_reason,
+                "method": "rules"})
     return out
 
 def _map_options(parser) -> None:

@@ -26,7 +26,7 @@ from ..claims.reader import Reader, ReadPair
 from .claims import Checked, checked_claims
 from .context import Flag, ReadContext, _places, context_texts, hide_orders, read_source
 from .features import _foreign_words, _rival_number
-from .joint import is_about, joint_score, read_claims
+from .joint import about_odds, joint_score, read_claims
 from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
 from ..llm import check_role
@@ -164,15 +164,9 @@ THRESHOLD, CAPPED, HEDGED, COPIED = .6, .2, .5, .95
 
 def limits(f:Checked) -> tuple[float, float]:
     "The least and the most that the claim `f` scores (0..1), whatever the model says."
-    most = (
-        CAPPED
-        if f.contacts or f.signs["cite_abs"] and any(b for _, b in f.cited.cites)
-        else (
-            HEDGED
-            if f.rule or f.signs["cite_gap"] > SURE and any(b for _, b in f.cited.cites)
-            else 1.0
-        )
-    )
+    bracketed = any(b for _, b in f.cited.cites)
+    hedged = f.rule or f.signs["cite_gap"] > SURE and bracketed
+    most = CAPPED if f.contacts or f.signs["cite_abs"] and bracketed else HEDGED if hedged else 1.0
     return min(COPIED if f.signs.get("copied") else 0., most), most
 
 def _scores_of(found:Sequence[Checked], model:SignModel|None=None) -> list[float]:
@@ -255,25 +249,31 @@ def _judged(found, S:ReadContext, model, reader:Reader|None) -> tuple[ClaimVerdi
     said, failure = attempt("validator:reader", read_claims, found, S, reader, otherwise=None) if reader and found else (None, None)
     if failure:
         found[0].failures = (*found[0].failures, failure)
+    about = about_odds([f.signs for f in found], said, THRESHOLD) if found else ()
     if said is None:
-        return tuple(_verdict(f, score, S) for f, score in zip(found, scores))
-    return tuple(_verdict_of_both(f, score, r, S) for f, score, r in zip(found, scores, said))
+        return tuple(_verdict(f, _spoken(f, score, a), S) for f, score, a in zip(found, scores, about))
+    return tuple(_verdict_of_both(f, score, r, a, S) for f, score, r, a in zip(found, scores, said, about))
+
+def _spoken(f:Checked, score:float, about:float) -> float:
+    "The score of the rules alone, no higher than that the passages speak of the claim's matter, within its limits."
+    low, high = limits(f)
+    return round(min(max(min(score, 1/(1 + math.exp(-about))), low), high), 4)
 
 def joint_limits(f:Checked, v:ClaimVerdict) -> tuple[float, float]:
     "The least and the most that the claim `f` scores whatever the reader says; `v`: the rules' verdict. What a number is, the rules say."
     low, high = limits(f)
     return (low, min(high, v.score)) if v.verdict != "supported" and v.fault in _COUNTED else (low, high)
 
-def _verdict_of_both(f:Checked, score:float, said:ReadPair, S:ReadContext) -> ClaimVerdict:
+def _verdict_of_both(f:Checked, score:float, said:ReadPair, about:float, S:ReadContext) -> ClaimVerdict:
     v = _verdict(f, score, S)
     low, high = joint_limits(f, v)
-    both = round(min(max(joint_score(score, said, f.signs), low), high), 4)
+    both = round(min(max(joint_score(score, said, about), low), high), 4)
     if both >= THRESHOLD:
         if v.verdict == "supported":
             return replace(v, score=both)
         return replace(v, verdict="supported", score=both, fault=None, method="reader",
                        reason="읽는 모델이 근거에서 따라 나온다고 합니다.")
-    if v.fault not in _HARD and not is_about(f.signs, said, THRESHOLD):
+    if v.fault not in _HARD and 1/(1 + math.exp(-about)) < THRESHOLD:
         return replace(v, verdict="unsupported", score=both, fault="unsupported", method="reader",
                        reason="근거가 이 말의 내용을 다루지 않습니다.")
     against = said.contradiction > max(said.neutral, said.entailment)
