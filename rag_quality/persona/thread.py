@@ -45,7 +45,7 @@ def pieces(
     return ids, kind, offsets
 
 # %% ../../nbs/persona/26_thread.ipynb #bd813aa6
-_FILE, _BATCH, _TOLD = "thread.json", 8, .5
+_FILE, _TOLD = "thread.json", .5
 
 @dataclass(frozen=True, slots=True)
 class ThreadReading:
@@ -78,20 +78,19 @@ class ThreadReader:
         if len(self._known) + len(fresh) > 5_000:
             self._known.clear()
             fresh = list(dict.fromkeys(turns))
-        coded = sorted(((t, pieces(self._tokenizer, *t)) for t in fresh), key=lambda x: len(x[1][0]))
-        for k in range(0, len(coded), _BATCH):
-            self._read_batch(coded[k:k + _BATCH])
+        for t in fresh:
+            self._known[t] = self._read(t)
         return [self._known[t] for t in turns]
 
-    def _read_batch(self, coded):
-        p, told = model_outputs(self._session, [(ids, [k == 1 for k in kind]) for _, (ids, kind, _) in coded])
-        for row, (turn, (_, kind, offsets)) in enumerate(coded):
-            found = dict(zip(self.labels, map(float, p[row])))
-            none = found.pop("none")
-            marked = [offsets[k] for k, of in enumerate(kind) if of == 1 and told[row, k] > _TOLD]
-            self._known[turn] = ThreadReading(1 - none, max(found, key=found.get), marked_words(turn[2], marked))
+    # one at a time: eight bits share their scale over a batch (`claims.reader`)
+    def _read(self, turn) -> ThreadReading:
+        ids, kind, offsets = pieces(self._tokenizer, *turn)
+        p, told = model_outputs(self._session, [(ids, [k == 1 for k in kind])])
+        found = dict(zip(self.labels, map(float, p[0])))
+        none = found.pop("none")
+        marked = [offsets[k] for k, of in enumerate(kind) if of == 1 and told[0, k] > _TOLD]
+        return ThreadReading(1 - none, max(found, key=found.get), marked_words(turn[2], marked))
 
 def packaged_thread() -> ThreadReader|None:
     "The packaged reader of dialogues; None as of `packaged_model`."
     return packaged_model(ThreadReader, "thread")
-

@@ -39,7 +39,7 @@ def windows(
     return [*out, head + " ".join(now)]
 
 # %% ../../nbs/relevance/01_reading.ipynb #7fb75105
-_FILE, _MOST_TOKENS, _BATCH, _TOLD, _PARTS = "asked.json", 352, 8, .3, 8    # eight parts of an article, about 3,800 letters, are read
+_FILE, _MOST_TOKENS, _TOLD, _PARTS = "asked.json", 352, .3, 8    # eight parts of an article, about 3,800 letters, are read
 
 @dataclass(frozen=True, slots=True)
 class AnswerReading:
@@ -84,33 +84,25 @@ class AnswerReader:
         if len(self._known) + len(fresh) > 5_000:
             self._known.clear()
             fresh = list(dict.fromkeys(asked))
-        parts = [(k, w) for k, (_, title, text) in enumerate(fresh) for w in windows(title[:200], text)[:_PARTS]]
-        coded = [(k, w, self._tokenizer.encode(w, fresh[k][0])) for k, w in parts]
-        coded.sort(key=lambda x: len(x[2].ids))
-        found = {k: [] for k in range(len(fresh))}
-        for at in range(0, len(coded), _BATCH):
-            for k, reading in self._read_batch(coded[at:at + _BATCH]):
-                found[k].append(reading)
-        for k, x in enumerate(fresh):
-            best = max(found[k], key=lambda r: r.odds)
-            self._known[x] = AnswerReading(best.odds, best.words, tuple(m for r in found[k] for m in r.marks))
+        for x in fresh:
+            found = [self._read(x[0], w) for w in windows(x[1][:200], x[2])[:_PARTS]]
+            best = max(found, key=lambda r: r.odds)
+            self._known[x] = AnswerReading(best.odds, best.words, tuple(m for r in found for m in r.marks))
         return [self._known[x] for x in asked]
 
-    def _read_batch(self, coded) -> list[tuple[int, AnswerReading]]:
-        rows = [(c.ids, [s == 1 for s in c.sequence_ids]) for _, _, c in coded]
-        p, told = model_outputs(self._session, rows)
-        out = []
-        for row, (k, text, c) in enumerate(coded):
-            odds = float(np.log(max(p[row, 0], 1e-6)/max(p[row, 1], 1e-6)))
-            spans = [(*c.offsets[i], float(told[row, i])) for i, s in enumerate(c.sequence_ids) if s == 0]
-            body = text.find("\n") + 1
-            marked = [(a, b) for a, b, said in spans if said > _TOLD and a >= body]
-            marks, at = [], body
-            for unit in text_units(text[body:]):
-                at = text.find(unit, at)
-                marks.append((unit, max((said for a, b, said in spans if a < at + len(unit) and b > at), default=0.)))
-            out.append((k, AnswerReading(odds, marked_words(text, marked), tuple(marks))))
-        return out
+    # one at a time: eight bits share their scale over a batch (`claims.reader`)
+    def _read(self, question:str, text:str) -> AnswerReading:
+        c = self._tokenizer.encode(text, question)
+        p, told = model_outputs(self._session, [(c.ids, [s == 1 for s in c.sequence_ids])])
+        odds = float(np.log(max(p[0, 0], 1e-6)/max(p[0, 1], 1e-6)))
+        spans = [(*c.offsets[i], float(told[0, i])) for i, s in enumerate(c.sequence_ids) if s == 0]
+        body = text.find("\n") + 1
+        marked = [(a, b) for a, b, said in spans if said > _TOLD and a >= body]
+        marks, at = [], body
+        for unit in text_units(text[body:]):
+            at = text.find(unit, at)
+            marks.append((unit, max((said for a, b, said in spans if a < at + len(unit) and b > at), default=0.)))
+        return AnswerReading(odds, marked_words(text, marked), tuple(marks))
 
 def packaged_answer_reader() -> AnswerReader|None:
     "The packaged reader of questions; None as of `packaged_model`."
@@ -121,7 +113,6 @@ def answer_reader(
 ) -> AnswerReader|None:
     "The reader that an argument `reader` means."
     return packaged_answer_reader() if given is None or given is True else given or None
-
 
 # %% ../../nbs/relevance/01_reading.ipynb #f7a90d12
 # the first ten hits by the score of the search, as a share of the first one's, and so much times P(the article answers):
