@@ -113,14 +113,8 @@ def _fault(f:Checked, S:ReadContext) -> tuple[str, str, bool]:
         missing = next((c for c, _ in f.cited.cites), None)
         return "article", f"인용한 {quoted(missing.key if missing else '', '이')} 근거에 없습니다.", False
     if s["cite_gap"] > WRONG:
-        return (
-            "article",
-            (
-                f"{quoted(next(c.key for c, _ in f.cited.cites if _places(c, S)), '을')} 인용했지만 이 내용은 다른 글에"
-                " 있습니다."
-            ),
-            False,
-        )
+        cited = quoted(next(c.key for c, _ in f.cited.cites if _places(c, S)), "을")
+        return "article", f"{cited} 인용했지만 이 내용은 다른 글에 있습니다.", False
     if f.rule:
         return f.rule[0], f.rule[1] + ".", True
     if f.differences:
@@ -273,7 +267,7 @@ def _verdict_of_both(f:Checked, score:float, said:ReadPair, about:float, S:ReadC
             return replace(v, score=both)
         return replace(v, verdict="supported", score=both, fault=None, method="reader",
                        reason="읽는 모델이 근거에서 따라 나온다고 합니다.")
-    if v.fault not in _HARD and 1/(1 + math.exp(-about)) < THRESHOLD:
+    if v.fault not in _HARD and not f.rule and 1/(1 + math.exp(-about)) < THRESHOLD:
         return replace(v, verdict="unsupported", score=both, fault="unsupported", method="reader",
                        reason="근거가 이 말의 내용을 다루지 않습니다.")
     against = said.contradiction > max(said.neutral, said.entailment)
