@@ -220,7 +220,8 @@ def problems_of(s, rc, said, told, cwd):
     "What is not as expected."
     found = [f"rc {rc}, expected {s.rc}"] if rc != s.rc else []
     if "Traceback" in said + told: found.append("a traceback")
-    if s.rc == 2 and (n := sum(not x.endswith("…") for x in told.strip().splitlines())) != 1:      # the first sign of a slow machine apart found.append(f"{n} lines in stderr, expected one")
+    if s.rc == 2 and (n := sum(not x.endswith("…") for x in told.strip().splitlines())) != 1:
+        found.append(f"{n} lines in stderr, expected one")      # the first sign that a slow command gives apart
     found += [f"{x!r} is not in the output" for x in s.says if x not in said] + [f"{x!r} is not in stderr" for x in s.errs if x not in told]
     if found or not s.look: return found
     try: wrong = s.look(cwd)
@@ -367,7 +368,7 @@ def chains(at, url):
             step("improve s3 --apply", "--data", beir, says=("정하는 질문", "남긴")),
             step("improve s3 --rollback", "--data", beir, says=("되돌",)),
             step("test --resume s3 --fast", "--data", beir, says=("질문 6개",)),
-            step("test", *small, "--endpoint", "http://127.0.0.1:9/v1", "--model", "x", "--out", "s4", "--fast", rc=1, says=("재지 못했습니다", "답을 돌려주지 않음")),      # nobody answers there: that is the finding
+            step("test", *small, "--endpoint", "http://127.0.0.1:9/v1", "--model", "x", "--out", "s4", "--fast", rc=1, says=("재지 못했습니다", "끝점의 설정을 고치세요")),      # nobody answers there: that is the finding
             refused("test --model x", "--data", beir, says="--endpoint"),
             refused("report no-such-session", says="no-such-session"),
             refused("dashboard no-such-session", says="no-such-session"),
@@ -439,10 +440,10 @@ def chains(at, url):
             refused("sweep", "--data", beir, "--bm25", "x", says="--bm25"),
         ],
         "benchmark": [
-            step("benchmark --tasks transformation --split dev --json bundled.json", says=("| 고쳐 쓰기 |",), look=fields("bundled.json", "figures", "files")),
-            step("benchmark --tasks retrieval citation answers", "--data", bench, "--json", "mine.json", says=("| 찾기 |", "| 출처 |"), look=fields("mine.json", "figures")),
-            step("benchmark --name other", "--data", bench, "--run", at/"run.trec", "--json", "run.json", says=("| 찾기 | 구어 | nDCG@10 | 1.000 |",)),
-            step("benchmark --name other", "--data", bench, "--answers", at/"said.jsonl", says=("| 답 |",)),
+            step("benchmark --tasks transformation --split dev --json bundled.json", says=("고쳐 쓰기",), look=fields("bundled.json", "figures", "files")),
+            step("benchmark --tasks retrieval citation answers", "--data", bench, "--json", "mine.json", says=("찾기", "출처"), look=fields("mine.json", "figures")),
+            step("benchmark --name other", "--data", bench, "--run", at/"run.trec", "--json", "run.json", says=("찾기  구어  nDCG@10  1.000",)),
+            step("benchmark --name other", "--data", bench, "--answers", at/"said.jsonl", says=("답    문어  답함",)),
             refused("benchmark --tasks no_such", says="no_such"),
             refused("benchmark", "--data", "no/such", says="no/such"),
         ],
