@@ -267,10 +267,10 @@ def _verdict_of_both(f:Checked, score:float, said:ReadPair, about:float, S:ReadC
             return replace(v, score=both)
         return replace(v, verdict="supported", score=both, fault=None, method="reader",
                        reason="읽는 모델이 근거에서 따라 나온다고 합니다.")
-    if v.fault not in _HARD and not f.rule and 1/(1 + math.exp(-about)) < THRESHOLD:
+    against = said.contradiction > max(said.neutral, said.entailment)
+    if v.verdict != "contradicted" and not against and v.fault not in _HARD and 1/(1 + math.exp(-about)) < THRESHOLD:
         return replace(v, verdict="unsupported", score=both, fault="unsupported", method="reader",
                        reason="근거가 이 말의 내용을 다루지 않습니다.")
-    against = said.contradiction > max(said.neutral, said.entailment)
     told = f"{quoted(said.wrong, '이')} 근거와 다릅니다(읽는 모델)." if said.wrong else "근거와 어긋납니다(읽는 모델)."
     if v.verdict == "supported":
         v = _verdict(f, 0., S)       # what the rules would say of it
