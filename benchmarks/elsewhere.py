@@ -92,15 +92,16 @@ def of_hanbit(place, split, n, rng):
                 yield name, "supported", need.id, nfc(said), tuple(nfc(place.text[i]) for i in ids)
 
 
-def judged(items, reader):
-    "A row a claim: what the bounds are fitted on, and what the rules say."
+def judged(items, reader, bounded):
+    "A row a claim: what the bounds are fitted on, and what the rules say; the bounds of today where they are `bounded` (before a fit there may be none)."
     out = []
     for name, label, who, said, texts in items:
         S = read_source(texts)
         if not (found := checked_claims(said, S)):
             continue
         said, signs = read_claims(found, S, reader), [f.signs for f in found]
-        bounds = zip(about_odds(signs, None, THRESHOLD), about_odds(signs, said, THRESHOLD))
+        today = (about_odds(signs, None, THRESHOLD), about_odds(signs, said, THRESHOLD)) if bounded else ([np.inf]*len(found),)*2
+        bounds = zip(*today)
         for f, score, r, (alone, read) in zip(found, _scores_of(found), said, bounds):
             low, high = joint_limits(f, _verdict(f, score, S))
             out.append({"set": name, "label": label, "who": who, "rules": score, "said": r, "low": low, "high": high,
@@ -170,7 +171,8 @@ def main():
         sys.exit("읽는 모델이 없습니다: pip install ./reader")
     place, rng, out = Elsewhere(), random.Random(7), {}
     split, n = "dev" if args.fit else "test", 12 if args.slice else args.n
-    groups = {"claims": judged(of_claims(place, split, n, rng), reader), "hanbit": judged(of_hanbit(place, split, max(3, n//6), rng), reader)}
+    groups = {"claims": judged(of_claims(place, split, n, rng), reader, not args.fit),
+              "hanbit": judged(of_hanbit(place, split, max(3, n//6), rng), reader, not args.fit)}
     for name, found in groups.items():
         print(f"{name} {split}, {len(found)} judgments")
         out[name] = {

@@ -119,7 +119,7 @@ _FAULT = re.compile(
 # of servers and providers, in a text without Hangul
 _SERVER_SAID = re.compile(
     r"\b(?:Internal Server Error|Bad Gateway|(?:Service|Server) (?:Temporarily )?Unavailable|Gateway Time-?out|Too Many Requests)\b"
-    r"|\b[45]\d\d (?:Unauthorized|Forbidden|Not Found|Bad Request)\b|\brate limit|\bquota\b|\bmaximum context\b|\bcontext (?:length|window)\b|\bapi[ _]?key\b|\bE(?:CONN\w+|TIMEDOUT|NOTFOUND|AI_AGAIN)\b"
+    r"|\b[45]\d\d (?:Unauthorized|Forbidden|Not Found|Bad Request)\b|\brate limit|\b(?:exceeded|insufficient)[^\n.]{0,24}\bquota\b|\bquota (?:exceeded|reached)\b|\bmaximum context\b|\bcontext (?:length|window)\b|\bapi[ _]?key\b|\bE(?:CONN\w+|TIMEDOUT|NOTFOUND|AI_AGAIN)\b"
     r"|\b(?:upstream|gateway|request|connection|connect|read|response|operation)\b[^\n.;]{0,16}\b(?:time-?out|timed out|refused by|reset by|aborted)\b"
     r"|^\W*connection (?:was )?(?:closed|reset|refused|lost|aborted)\b"
     r"|\bserver (?:had an|returned an?|encountered an?) [^\n]{0,20}error\b|\b(?:is |currently )?overloaded\b"

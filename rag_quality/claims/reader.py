@@ -132,19 +132,16 @@ def open_model(
     return told, session, Tokenizer.from_file(str(path/"tokenizer.json"))
 
 def model_outputs(
-    session,                                             # of `open_model`
-    rows: Sequence[tuple[Sequence[int], Sequence[bool]]] # (pieces, is it of the text that is judged?) of each text
+    session,                # of `open_model`
+    ids: Sequence[int],     # the pieces of a text
+    judged: Sequence[bool]  # of each piece: is it of the part that is judged?
 ) -> tuple[np.ndarray, np.ndarray]:
-    "(the probability of each label: rows x labels, that of each piece to be what decides: rows x pieces)"
-    width = max(len(ids) for ids, _ in rows)
-    ids, mask, kind = (np.zeros((len(rows), width), np.int64) for _ in range(3))
-    for row, (piece, of) in enumerate(rows):
-        ids[row, :len(piece)] = piece
-        mask[row, :len(piece)] = 1
-        kind[row, :len(piece)] = of
-    logits, tags = session.run(None, {"ids": ids, "mask": mask, "kind": kind})
-    p = np.exp(logits - logits.max(1, keepdims=True))
-    return p/p.sum(1, keepdims=True), 1/(1 + np.exp(-tags))
+    """(the probability of each label, that of each piece to be what decides). One text at a time: eight bits share their scale
+    over a batch, so that what stands beside a text would move its probabilities (by up to .33)."""
+    rows = {"ids": ids, "mask": [1]*len(ids), "kind": judged}
+    logits, tags = session.run(None, {k: np.array([v], np.int64) for k, v in rows.items()})
+    p = np.exp(logits[0] - logits[0].max())
+    return p/p.sum(), 1/(1 + np.exp(-tags[0]))
 
 def marked_words(
     text: str,
@@ -199,13 +196,11 @@ class Reader:
             self._known[pair] = self._read(pair)
         return [self._known[tuple(p)] for p in pairs]
 
-    # one pair at a time: eight bits share their scale over a batch, so that what stands beside a pair would move its
-    # probabilities (by up to .33); and no slower, as nothing is padded
     def _read(self, pair:tuple[str, str]) -> ReadPair:
         c = self._tokenizer.encode(pair[0][:2000], pair[1][:600])
-        p, told = model_outputs(self._session, [(c.ids, [s == 1 for s in c.sequence_ids])])
-        found = dict(zip(self.labels, map(float, p[0])))
-        marked = [c.offsets[k] for k, of in enumerate(c.sequence_ids) if of == 1 and told[0, k] > _TOLD]
+        p, told = model_outputs(self._session, c.ids, [s == 1 for s in c.sequence_ids])
+        found = dict(zip(self.labels, map(float, p)))
+        marked = [c.offsets[k] for k, of in enumerate(c.sequence_ids) if of == 1 and told[k] > _TOLD]
         return ReadPair(*(found[x] for x in LABELS), wrong=marked_words(pair[1], marked))
 
     def __call__(self, pairs:Sequence[tuple[str, str]]   # (premise, claim)

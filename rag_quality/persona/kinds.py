@@ -170,44 +170,45 @@ class Action:
         "Plain values for JSON."
         return {"do": self.do, "n_questions": self.n_questions, "n_turns": self.n_turns, "why": self.why, "command": self.command, "kinds": list(self.kinds), "ids": list(self.ids)}
 
+def _data_word(data) -> str:
+    "The option that names the collection of a session's `data`; '' for the bundled one."
+    return "" if (data.session.get("collection") or {}).get("name") in (None, "hanbit") else " --data 내_규정"
+
 def _filled(template:str, data, folder:str|os.PathLike, ids) -> str:
     "A command with the names of this session in it."
     rows = {**data.queries, **data.turns}
     typed = [str(r.get("standalone") or r.get("text") or r.get("user") or "") for i in ids if (r := rows.get(i))]
-    question = next((" ".join(t.split()) for t in typed if t.strip() and not t.startswith("-")), "휴학은 어떻게 하나요?")
+    question = next((" ".join(t.split()) for t in typed if t.strip() and not t.startswith("-")), "내 질문")
     asked = [i for i in ids if i in data.queries][:8]
-    name = (data.session.get("collection") or {}).get("name")
     return "rag-quality " + template.format(
         s=session_word(folder, data.name), f=session_word(folder), q=shlex.quote(question),
-        ids="".join(f" --id {shlex.quote(i)}" for i in asked), data="" if name in (None, "hanbit") else " --data 내_규정")
+        ids="".join(f" --id {shlex.quote(i)}" for i in asked), data=_data_word(data))
 
 # %% ../../nbs/persona/27_kinds.ipynb #c3e3be63
 def _first(data, folder) -> list[Action]:
     "What comes before all failures: a session that did not end, failures that were measured already."
     s, foreign = session_word(folder, data.name), is_foreign(data.session)
-    own_data = "" if (data.session.get("collection") or {}).get("name") in (None, "hanbit") else " --data 내_규정"
     if data.session.get("status") in ("running", "interrupted"):
         left = len(data.queries) - len(data.answers)
         return [
             Action(
                 "시험을 마저 하세요", max(0, left), 0, "세션이 끝나지 않아, 남은 질문은 아직 묻지 않았습니다."
                 + (f" 시험할 때 쓴 명령에 --resume {s}를 더하세요." if foreign else ""),
-                "" if foreign else f"rag-quality test --resume {s}{own_data}")
+                "" if foreign else f"rag-quality test --resume {s}{_data_word(data)}")
         ]
     return []
 
 def _last(data, folder) -> list[Action]:
     "What is left where little failed: dialogues that were not held, other questions."
     foreign, seed = is_foreign(data.session), data.session.get("seed")
-    own_data = "" if (data.session.get("collection") or {}).get("name") in (None, "hanbit") else " --data 내_규정"
     out = []
     if data.queries and not data.turns:
-        out.append(Action("대화로도 시험하세요", 0, 0, "이어진 물음을 하지 않아, 앞의 말을 잇는지 모릅니다.", "" if foreign else f"rag-quality test --turns 3{own_data}"))
+        out.append(Action("대화로도 시험하세요", 0, 0, "이어진 물음을 하지 않아, 앞의 말을 잇는지 모릅니다.", "" if foreign else f"rag-quality test --turns 3{_data_word(data)}"))
     if not data.diagnosis:
         out.append(Action("실패의 까닭을 먼저 찾으세요", 0, 0, "이 세션은 아직 진단하지 않았습니다.", f"rag-quality report {session_word(folder, data.name)}"))
     elif not data.diagnosis.get("failures"):
         told = "실패한 질문이 없습니다. 다른 질문으로도 그런지 봅니다."
-        out.append(Action("다른 씨앗으로 다시 시험하세요", 0, 0, told, "" if foreign else f"rag-quality test --seed {seed + 1 if isinstance(seed, int) else 1}{own_data}"))
+        out.append(Action("다른 씨앗으로 다시 시험하세요", 0, 0, told, "" if foreign else f"rag-quality test --seed {seed + 1 if isinstance(seed, int) else 1}{_data_word(data)}"))
     return out
 
 def _improving(data, template:str, do:str) -> tuple[str, str]:

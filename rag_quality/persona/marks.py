@@ -87,7 +87,8 @@ def marks_section(data, marks:Mapping|None=None   # None: no file of marks was g
     body = '<p class="none">아직 사람의 판정이 없습니다. 답을 열어 맞음이나 틀림을 누르고 파일로 받으세요.</p>'
     if marks is not None:
         a = marks_agreement(data, marks)
-        wrong = [(i, m) for i, m in marks.items() if (s := scorer_verdicts(data).get(i)) is not None and m.get("value") in (0, 1) and m["value"] != s]
+        said = scorer_verdicts(data)
+        wrong = [(i, m) for i, m in marks.items() if said.get(i) is not None and m.get("value") in (0, 1) and m["value"] != said[i]]
         table = {(j, h): a.confusion[x][y] for x, j in enumerate(a.labels) for y, h in enumerate(a.labels)}
         cell = lambda j, h: f'<td class="n">{table.get((j, h), 0)}</td>'
         k = a["kappa"]

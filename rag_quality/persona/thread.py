@@ -82,13 +82,12 @@ class ThreadReader:
             self._known[t] = self._read(t)
         return [self._known[t] for t in turns]
 
-    # one at a time: eight bits share their scale over a batch (`claims.reader`)
     def _read(self, turn) -> ThreadReading:
         ids, kind, offsets = pieces(self._tokenizer, *turn)
-        p, told = model_outputs(self._session, [(ids, [k == 1 for k in kind])])
-        found = dict(zip(self.labels, map(float, p[0])))
+        p, told = model_outputs(self._session, ids, [k == 1 for k in kind])
+        found = dict(zip(self.labels, map(float, p)))
         none = found.pop("none")
-        marked = [offsets[k] for k, of in enumerate(kind) if of == 1 and told[0, k] > _TOLD]
+        marked = [offsets[k] for k, of in enumerate(kind) if of == 1 and told[k] > _TOLD]
         return ThreadReading(1 - none, max(found, key=found.get), marked_words(turn[2], marked))
 
 def packaged_thread() -> ThreadReader|None:

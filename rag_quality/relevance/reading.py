@@ -90,12 +90,11 @@ class AnswerReader:
             self._known[x] = AnswerReading(best.odds, best.words, tuple(m for r in found for m in r.marks))
         return [self._known[x] for x in asked]
 
-    # one at a time: eight bits share their scale over a batch (`claims.reader`)
     def _read(self, question:str, text:str) -> AnswerReading:
         c = self._tokenizer.encode(text, question)
-        p, told = model_outputs(self._session, [(c.ids, [s == 1 for s in c.sequence_ids])])
-        odds = float(np.log(max(p[0, 0], 1e-6)/max(p[0, 1], 1e-6)))
-        spans = [(*c.offsets[i], float(told[0, i])) for i, s in enumerate(c.sequence_ids) if s == 0]
+        p, told = model_outputs(self._session, c.ids, [s == 1 for s in c.sequence_ids])
+        odds = float(np.log(max(p[0], 1e-6)/max(p[1], 1e-6)))
+        spans = [(*c.offsets[i], float(told[i])) for i, s in enumerate(c.sequence_ids) if s == 0]
         body = text.find("\n") + 1
         marked = [(a, b) for a, b, said in spans if said > _TOLD and a >= body]
         marks, at = [], body

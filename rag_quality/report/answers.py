@@ -19,7 +19,7 @@ from ..core import ConfigError, progress
 from ..core.workers import map_chunks
 from ..faithfulness import FaithfulnessValidationResult, FaithfulnessValidator
 from ..faithfulness.filter import Finding, HallucinationFilter
-from ..metrics import Comparison, Scores, compare, number, signed
+from ..metrics import Comparison, Scores, compare, number, p_text, signed
 from ..judge.verdicts import ALIASES
 from ..judge.scorecard import ScoreRow, read_rows
 from ..core.wall import Failure, Wall, counted
@@ -353,8 +353,7 @@ def difference_told(c:Comparison) -> str:
     "A paired difference with its interval, p and n in one line; why there is none."
     if not c.n:
         return "두 쪽 모두 점수가 있는 짝이 없어 차이를 내지 않았습니다."
-    p = "p<0.001" if c.p < .001 else f"p={c.p:.3f}"
-    return f"{signed(c.difference)} (95 % 구간 {signed(c.low)} – {signed(c.high)}, {p}, 짝 {c.n}/{c.n_total})"
+    return f"{signed(c.difference)} (95 % 구간 {signed(c.low)} – {signed(c.high)}, {p_text(c.p)}, 짝 {c.n}/{c.n_total})"
 
 def change_text(change:CheckChange, *, shown:int=10) -> str:
     "A `change` for a terminal: the sentence, where answers went, the differences, what got worse (`shown` of them), what has no pair."
