@@ -1,7 +1,8 @@
 """What the bank of claims holds and how clean it is: python benchmarks/claims_bank.py
 
 Counts by split and label; agreement of the judges with each other and with the writers (Cohen's kappa); how much the claim alone gives away
-(naive Bayes over its morphemes and endings, learnt on train, AUROC on test: .5 is nothing); the form of every row.
+(naive Bayes over its morphemes and endings, learnt on train, AUROC on test: .5 is nothing); the form of every row. The same of data/entailment,
+which only teaches: told by the claim alone with two of its writers learnt from the others.
 """
 import json
 import math
@@ -14,11 +15,12 @@ from rag_quality.metrics import auroc
 import kept
 
 BANK = Path(__file__).resolve().parent.parent/"data"/"claims"
+TAUGHT = BANK.parent/"entailment"
 SPLITS = ("train", "dev", "test")
 
 
-def rows(name):
-    return [json.loads(line) for line in (BANK/f"{name}.jsonl").read_text(encoding="utf8").splitlines()]
+def rows(name, bank=BANK):
+    return [json.loads(line) for line in (bank/f"{name}.jsonl").read_text(encoding="utf8").splitlines()]
 
 
 def kappa(table):
@@ -61,6 +63,23 @@ def faults(passages, split):
             yield f"{r['_id']}: wrong words that are not in the claim"
 
 
+def taught():
+    "Prints what data/entailment holds; the faults of its form."
+    articles, told, out = {a["id"]: a["text"] for a in rows("articles", TAUGHT)}, json.loads((TAUGHT/"judgings.json").read_text(encoding="utf8")), []
+    for name, held_out in (("everyday", ("E3", "E5")), ("statutes", ("S2", "S6"))):
+        found = [{**r, "label": r["y"], "claim": r["c"]} for r in rows(name, TAUGHT)]
+        print(f"entailment, {name}: {len(found)} pairs;", ", ".join(f"{k} {v}" for k, v in Counter(r["y"] for r in found).most_common()),
+              f"; kappa of writer and judge {kappa(told[name]):.3f} (n {sum(map(sum, told[name]))})")
+        train, test = [r for r in found if r["writer"] not in held_out], [r for r in found if r["writer"] in held_out]
+        for against in ("contradiction", "neutral"):
+            print(f"told by the claim alone, entailment against {against}: AUROC {told_by_form(train, test, 'entailment', against):.3f}")
+        for r in found:
+            text = r.get("p") or articles[r["id"]]
+            if r.get("w", "") not in r["c"] or r.get("e", "") not in text:
+                out.append(f"{name}: words that are not there: {r['c']}")
+    return out
+
+
 def main():
     passages = {p["_id"]: p for p in rows("passages")}
     held = {s: rows(s) for s in SPLITS}
@@ -78,7 +97,7 @@ def main():
         kinds[r["label"]][r["kind"] or r["style"]] += 1
     for label in ("contradicted", "not_in"):
         print(f"{label}:", ", ".join(f"{k} {v}" for k, v in kinds[label].most_common()))
-    bad = [f for s in SPLITS for f in faults(passages, s)]
+    bad = [f for s in SPLITS for f in faults(passages, s)] + taught()
     print(f"faults of form {len(bad)}", *bad[:5], sep="\n" if bad else " ")
     kept.note(n=len(every))
     return 1 if bad else 0

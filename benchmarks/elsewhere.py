@@ -103,7 +103,7 @@ def judged(items, reader, bounded):
         today = (about_odds(signs, None, THRESHOLD), about_odds(signs, said, THRESHOLD)) if bounded else ([np.inf]*len(found),)*2
         bounds = zip(*today)
         for f, score, r, (alone, read) in zip(found, _scores_of(found), said, bounds):
-            low, high = joint_limits(f, _verdict(f, score, S))
+            low, high = joint_limits(f, _verdict(f, score, S), r)
             out.append({"set": name, "label": label, "who": who, "rules": score, "said": r, "low": low, "high": high,
                         "about": about_features(f.signs, r), "alone": alone, "read": read, "limits": limits(f)})
     return out

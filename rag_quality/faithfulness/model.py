@@ -155,6 +155,7 @@ def _fault(f:Checked, S:ReadContext) -> tuple[str, str, bool]:
 # from here on a claim is supported; the most that a claim with an invented contact or source gets; the most of what the
 # model may not overrule; the least of a sentence of the context
 THRESHOLD, CAPPED, HEDGED, COPIED = .6, .2, .5, .95
+_FOLLOWS = .85      # from here on the reader is sure that a claim follows: of what the rules called another number, 44 of 76 were true
 
 def limits(f:Checked) -> tuple[float, float]:
     "The least and the most that the claim `f` scores (0..1), whatever the model says."
@@ -253,14 +254,16 @@ def _spoken(f:Checked, score:float, about:float) -> float:
     low, high = limits(f)
     return round(min(max(min(score, 1/(1 + math.exp(-about))), low), high), 4)
 
-def joint_limits(f:Checked, v:ClaimVerdict) -> tuple[float, float]:
-    "The least and the most that the claim `f` scores whatever the reader says; `v`: the rules' verdict. What a number is, the rules say."
+def joint_limits(f:Checked, v:ClaimVerdict, said:ReadPair) -> tuple[float, float]:
+    """The least and the most that the claim `f` scores whatever the weights are; `v`: the rules' verdict. What a number is, the
+    rules say, unless the reader is sure that the claim follows: then it may be worked out or said in other words."""
     low, high = limits(f)
-    return (low, min(high, v.score)) if v.verdict != "supported" and v.fault in _COUNTED else (low, high)
+    worked_out = v.fault not in _HARD and said.entailment >= _FOLLOWS
+    return (low, min(high, v.score)) if v.verdict != "supported" and v.fault in _COUNTED and not worked_out else (low, high)
 
 def _verdict_of_both(f:Checked, score:float, said:ReadPair, about:float, S:ReadContext) -> ClaimVerdict:
     v = _verdict(f, score, S)
-    low, high = joint_limits(f, v)
+    low, high = joint_limits(f, v, said)
     both = round(min(max(joint_score(score, said, about), low), high), 4)
     if both >= THRESHOLD:
         if v.verdict == "supported":
