@@ -61,13 +61,14 @@ def clean():
 
 
 def rules():
-    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, the packaged readings and hanbit's card and metadata are today's"
+    "the rules of the house (tools/check_notebooks.py), the sidebar follows the folders, links reach something, searches find their page, the pictures show the kept figures, the packaged readings and hanbit's card and metadata are today's"
     with slots.slot():
         tool("check_notebooks.py")
         tool("warm.py", "--check")
         tool("dataset_card.py", "--check")
         tool("sidebar.py", "--check")
         tool("site_check.py", "--still")
+        tool("pictures.py", "--check")
 
 
 def quickest():
