@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OFFLINE_METRICS', 'METRICS', 'ScoreRow', 'ScoreRows', 'read_rows', 'resolve_metrics', 'Profile', 'PassRate',
-           'RowResult', 'Scorecard', 'score_rows', 'judge_command']
+           'RowResult', 'Scorecard', 'unasked_metrics', 'unasked_told', 'score_rows', 'judge_command']
 
 # %% ../../nbs/judge/05_scorecard.ipynb #117d5937
 import difflib, os, re
@@ -292,10 +292,28 @@ _COLUMNS = {"gate": "gate", "target": "target"} | METRICS
 _show = lambda v: "–" if v is None else f"{v:.2f}"
 _cut = lambda s, n: s if len(s) <= n else s[:n - 1] + "…"
 
+def unasked_metrics(card:Scorecard) -> list[str]:
+    "The metrics of a `card` that take a language model where none was given: told in one line, not in a row each."
+    if card.versions["model"]:
+        return []
+    return [m for m, by in card.means.items() if m in LLM_METRICS and not any(v.n_scored for v in by.values())]
+
+def unasked_told(card:Scorecard) -> str:
+    "Those of a `card` in one line, and how to get them; '' where there are none."
+    names = [METRICS[m] for m in unasked_metrics(card)]
+    if not names:
+        return ""
+    rates = ", ".join(n for n, p in card.profiles.items() if p.rate is None)
+    return (
+        f"LLM이 없어 재지 않은 지표: {', '.join(names)}" + (f" (이것으로 정하는 합격률 {rates}도 없음)" if rates else "")
+        + ". 재려면 --llm 모델 (예: ollama_chat/qwen3:8b)")
+
 def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
     "(title, rows with the header first) of every table."
     mark, top = lambda m: m + ("" if m in card.calibrated else " (미보정)"), []
     for metric, by in card.means.items():
+        if metric in unasked_metrics(card):
+            continue
         why = card.reasons(metric).most_common(2)
         told = "; ".join(f"{_cut(r, 110)} ({n})" for r, n in why)
         for method, mean in by.items():
@@ -316,7 +334,7 @@ def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
         for r in card.rows
     ]
     return [
-        ("지표", [["지표", "이름", "방법", "평균", "커버리지", "gate 이상", "target 이상", "값이 없는 까닭"], *top]),
+        *([("지표", [["지표", "이름", "방법", "평균", "커버리지", "gate 이상", "target 이상", "값이 없는 까닭"], *top])] if top else []),
         ("규칙 (LLM의 점수와 섞지 않음)", [["기준", "방법", "평균", "커버리지"], *rules]), (
             "줄마다", [
                 [
@@ -340,7 +358,10 @@ def _notes(card:Scorecard) -> list[str]:
         out.append(f"조문에는 있으나 물은 것의 답이 아니라 합격이 아닌 것 {len(beside)}개: {named}")
     if card.spent:
         out.append(f"이번에 쓴 것: {card.spent}")
+    unasked = unasked_told(card)
     for p in card.profiles.values():
+        if unasked and p.rate is None:
+            continue
         asked = (
             f", 목표 {p.profile.share:.0%} {'이룸' if p.met else '알 수 없음' if p.met is None else '못 이룸'}"
             if p.profile.share
@@ -351,7 +372,9 @@ def _notes(card:Scorecard) -> list[str]:
             f"합격률 {p.profile.name}: {rate} (판정한 줄 {p.passed + p.failed}/{p.n}{asked};"
             f" {', '.join(f'{METRICS[m]} {t:.2f}' for m, t in p.profile.thresholds.items())} 이상)"
         )
-    if card.stopped:
+    if unasked:
+        out.append(unasked)
+    elif card.stopped:
         out.append(f"LLM에게 묻기를 그만둔 까닭: {card.stopped}")
     flags = [r.row_id for r in card.rows if r.rules and any(f.kind == "instruction" for f in r.rules.flags)]
     if flags:
