@@ -78,7 +78,8 @@ def gate_text(g:GateResult, shown:int=5) -> str:
             out += ["", f"{name} {n}개" + (f" (큰 것 {shown}개)" if n > shown else "")]
         for f, head in _told(flips, shown):
             out += [f"  {head}  {_short(f.query, 80)}", f"      전: {_short(f.answer_before, 120) or '–'}", f"      후: {_short(f.answer_after, 120) or '–'}"]
-    return "\n".join([*out, "", *_notes_of(g), "", tinted(f"{_MARKS[g.verdict]} 판정: {g.headline}")])
+    lines = [*out, "", *_notes_of(g), "", tinted(f"{_MARKS[g.verdict]} 판정: {g.headline}")]
+    return "\n".join(line for before, line in zip(["", *lines], lines) if line or before)
 
 def gate_markdown(g:GateResult, shown:int=10) -> str:
     "The result `g` as Markdown, for a comment or a step summary."
