@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from .. import __version__
 from ..claims.kinds import NO_ANSWER, OUTCOMES
 from ..judge.ragas import LLM_METRICS
-from ..judge.scorecard import METRICS, RowResult, Scorecard, unasked_metrics, unasked_told
+from ..judge.scorecard import METRICS, RowResult, Scorecard, unasked
 from ..judge.verdicts import CRITERIA, Evidence
 from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted,
     phrases, share_note, state_badge)
@@ -115,7 +115,7 @@ def _means(card:Scorecard) -> str:
     mean = lambda m: f"{_shown(m.value)} ({m.n_scored}/{m.n})"
     rows = [(CRITERIA.get(c, "종합"), mean(m), mark("rules"), "") for c, m in card.rules.items()]
     for metric, by in card.means.items():
-        if metric in unasked_metrics(card):
+        if metric in unasked(card)[0]:
             continue
         why = "; ".join(f"{w[:160]} ({n})" for w, n in card.reasons(metric).most_common(2))
         rows += [
@@ -125,12 +125,12 @@ def _means(card:Scorecard) -> str:
 
 def _told(card:Scorecard) -> list[str]:
     "What a reader must know beside the numbers."
-    unasked = unasked_told(card)
+    left = unasked(card)[1]
     rate = lambda p: "정해지지 않음" if p.rate is None else f"{p.passed}/{p.passed + p.failed} = {p.rate:.1%}"
     rates = [
         f"합격률 {p.profile.name}: {rate(p)} (지표가 모두 있는 답 {p.passed + p.failed}/{p.n})"
-        for p in card.profiles.values() if not (unasked and p.rate is None)]
-    stopped = unasked or card.stopped and f"LLM에게 묻기를 그만둔 까닭: {card.stopped}"
+        for p in card.profiles.values() if not (left and p.rate is None)]
+    stopped = left or card.stopped and f"LLM에게 묻기를 그만둔 까닭: {card.stopped}"
     return [
         *rates, *([stopped] if stopped else []),
         *([f"이번에 쓴 것: {card.spent}"] if card.spent else []),
