@@ -404,7 +404,10 @@ def shapley(
         return {q: up[q] - down[q] for q in up}
     per, errors = {}, {}
     if exact:
-        for c in progress(players, "샤플리"):
+        # each set is looked at once, and the bar counts them: the first component alone needs nearly all
+        for s in progress([frozenset(s) for r in range(k + 1) for s in combinations(players, r)], "샤플리"):
+            value(s)
+        for c in players:
             others = [o for o in players if o != c]
             total = dict.fromkeys((q.id for q in judged), 0.)
             for r in range(k):
