@@ -117,13 +117,9 @@ def _contribution(
     elif acted == 0:
         verdict, why = "none", f"발동 안 됨: {c.n}개 질문에서 끄고 켠 결과가 모두 같습니다."
     elif known and c.low * c.high > 0 and c.p >= .05:
-        verdict, why = (
-            "none",
-            (
-                f"효과를 말할 수 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 질문이 적어 우연과 가를 수"
-                f" 없습니다({p_text(c.p)})."
-            ),
-        )
+        verdict, why = "none", (
+            f"효과를 말할 수 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 질문이 적어 우연과 가를 수"
+            f" 없습니다({p_text(c.p)}).")
     elif known and c.low > 0:
         verdict, why = "positive", "켜면 낫습니다: 구간이 0보다 위에 있습니다."
     elif known and c.high < 0:

@@ -15,6 +15,7 @@ from ..core import ConfigError, atomic_write, content_hash, progress
 from ..metrics import Scores, compare, evaluate, number, signed
 from .patches import Backups, _apply_patch, _config_diff, _config_text, _current, _read_json
 from .personas import PersonaQuery
+from .report import _TYPES
 from .suggestions import Measured, Suggestion, plan
 
 # %% ../../nbs/persona/18_improve.ipynb #6ef02082
@@ -254,7 +255,7 @@ class LoopResult:
                 "",
                 "| 제안 | 갈래 | 상태 | 까닭 |",
                 "|---|---|---|---|",
-                *(f"| {s.id} | {s.type} | {dict(kept='남김', rejected='되돌림').get(s.status, '재지 않음')} | {s.reason} |" for s in self.suggestions),
+                *(f"| {s.id} | {_TYPES.get(s.type, s.type)} | {dict(kept='남김', rejected='되돌림').get(s.status, '재지 않음')} | {s.reason} |" for s in self.suggestions),
             ]
         )
 
