@@ -16,7 +16,7 @@ from ..metrics import Scores, compare, evaluate, number, signed
 from .patches import Backups, _apply_patch, _config_diff, _config_text, _current, _read_json
 from .personas import PersonaQuery
 from .report import _TYPES
-from .suggestions import Measured, Suggestion, plan
+from .suggestions import Measured, Suggestion, config_file, plan
 
 # %% ../../nbs/persona/18_improve.ipynb #6ef02082
 def _need_of(query:PersonaQuery) -> str:
@@ -378,7 +378,6 @@ from ..knowledge.synonyms import Synonyms
 from .personas import Intent3
 from .queries import QueryGenerator
 from .store import SessionStore
-from .suggestions import config_file
 from ..weights import HybridWeightOptimizer
 
 # %% ../../nbs/persona/18_improve.ipynb #f3c4b4ca
