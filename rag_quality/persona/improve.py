@@ -467,7 +467,7 @@ def improve_session(
     for target in (Path(folder)/"improvement_plan.json", Path(out)/"improvement_plan.json"):
         atomic_write(target, json.dumps(plan, ensure_ascii=False, indent=1) + "\n")
     told = (
-        f"남긴 고침 {len(found.kept)}개: {Path(config_dir).as_posix()} (되돌리기: rag-quality improve SESSION"
+        f"남긴 고침 {len(found.kept)}개: {Path(config_dir).as_posix()} (되돌리기: rag-quality improve 세션"
         " --rollback)"
         if apply and found.kept
         else (

@@ -135,8 +135,8 @@ def _articles(contexts:Sequence[str], pieces:Sequence[_Piece], id:str) -> tuple[
         found |= {n for _, _, n, _ in marks}
         rests = [str(n) for n, p in mine if p.state == "supported"]
         near = [str(n) for n, p in mine if p.state != "supported"]
-        told = (("의 근거", rests), ("과 견줌", near))
-        tags = "".join(f' <span class="tag">문장 {"·".join(ns)}{w}</span>' for w, ns in told if ns)
+        told = (("문장 {}의 근거", rests), ("견준 문장 {}", near))
+        tags = "".join(f' <span class="tag">{w.format("·".join(ns))}</span>' for w, ns in told if ns)
         out.append(
             f'<details class="ctx" id="{id}-x{i + 1}"><summary>{i + 1}. {escaped(_title(text)[0])}{tags}</summary>'
             f'<div class="body" tabindex="0" role="region" aria-label="{i + 1}번 조문">{_article(text, marks, id)}'
