@@ -120,9 +120,13 @@ def _refusal_of(error:Exception) -> Refusal:
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 def check_binding(host:str,    # an address or a name to listen at
-                  token:str|None  # that requests must carry
+                  token:str|None, # that requests must carry
+                  port:int=0      # to listen at; 0: any that is free
                  ) -> None:
-    "Raises `ConfigError` where others could reach the server and no token keeps them out, or the token is none."
+    """Raises `ConfigError` where others could reach the server and no token keeps them out, or the token or the port is
+    none."""
+    if not 0 <= port <= 65535:
+        raise ConfigError(f"--port {port}: 0에서 65535까지의 수여야 합니다.")
     if token is not None and not re.fullmatch(r"[\x21-\x7e]{8,200}", token):
         raise ConfigError(
             "토큰은 빈칸 없는 영문자·숫자·기호 8자에서 200자까지여야 합니다. 예: python -c"
@@ -330,8 +334,7 @@ def listen(
     """Serve until stopped (Ctrl-C, SIGTERM). Raises `MissingExtra` where uvicorn is not installed, `ConfigError` where it
     cannot listen there."""
     uvicorn = import_extra("uvicorn", "serve")
-    if not 0 <= port <= 65535:
-        raise ConfigError(f"--port {port}: 0에서 65535까지의 수여야 합니다.")
+    check_binding("127.0.0.1", None, port)
     config = uvicorn.Config(
         app, host=host, port=port, log_level="warning", access_log=False, server_header=False, lifespan="off",
         http="h11", ws="none", loop="asyncio", timeout_keep_alive=30, timeout_graceful_shutdown=5)

@@ -147,7 +147,7 @@ _BEGINS = {
     "benchmark": "과제마다 재는 중", "tune": "무게마다 재는 중", "sweep": "설정마다 재는 중", "check": "답을 조문과 맞대는 중", "judge": "답을 심판하는 중",
     "agree": "심판과 사람을 견주는 중", "test": "질문을 짓고 챗봇에 묻는 중", "diagnose": "컴포넌트를 껐다 켜며 재는 중", "improve": "고침을 하나씩 재어 보는 중",
     "report": "보고서를 쓰는 중", "dashboard": "대시보드를 그리는 중", "import": "문서를 읽는 중", "diff": "두 판을 읽는 중", "learn": "조문마다 물음을 모으는 중",
-    "gate": "두 벌을 견주는 중", "doctor": "무엇이 있는지 보는 중"}
+    "gate": "두 벌을 견주는 중", "case": "실패한 질문을 모으는 중", "doctor": "무엇이 있는지 보는 중"}
 
 def main(argv:list[str]|None=None) -> int:
     """Entry point (`argv`; None: of the process); 0 where it went well, 1 where lines of a file could not be read

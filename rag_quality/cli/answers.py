@@ -358,7 +358,7 @@ def _serve_command(args) -> int:
     if args.mcp:
         import_extra("mcp.server.mcpserver", "mcp")
     else:
-        check_binding(args.host, token)
+        check_binding(args.host, token, args.port)
         serving_app(print, print, workers=workers, waiting=args.waiting)      # what is wrong is told before the book is read
         import_extra("uvicorn", "serve")
     with contextlib.redirect_stdout(sys.stderr):                           # MCP speaks at standard output

@@ -150,7 +150,8 @@ def _agree_command(args) -> int:
         with TemporaryDirectory() as d:
             rows = Path(d) / "verdicts.jsonl"
             rows.write_text("".join(json.dumps(r) + "\n" for r in verdict_rows(read_session(args.judgments))), encoding="utf8")
-            print("[correctness]\n" + str(agreement_of(rows, args.labels, fields=["correctness"])["correctness"]) + "\n")
+            found = agreement_of(rows, args.labels, fields=["correctness"])
+        print(f"[correctness]\n{found['correctness']}\n\n{_agreement_told(found)}")
         return 0
     found = agreement_of(args.judgments, args.labels, method=args.method)
     for field, agreement in found.items():
@@ -279,8 +280,8 @@ def _add_judge(commands) -> None:
     d.add_argument("--anew", action="store_true", help="이미 본 오디션도 다시")
     _model_options(d)
     d.add_argument("--data", metavar="자료", help="이 자료(규정 파일, 폴더, 컬렉션)가 어떻게 읽히는지도 봄")
-    d.add_argument("--timeout", type=float, default=3, metavar="초")
-    d.add_argument("--json", action="store_true")
+    d.add_argument("--timeout", type=float, default=3, metavar="초", help="서버 하나의 답을 기다릴 시간 (기본: %(default)s)")
+    d.add_argument("--json", action="store_true", help="JSON으로 보임")
     d.set_defaults(run=_doctor_command)
 
 # %% ../../nbs/cli/01_judge.ipynb #fad39b6a

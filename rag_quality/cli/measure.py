@@ -249,7 +249,7 @@ def _add_evaluate(commands) -> None:
     e.set_defaults(run=_evaluate_command)
     s = commands.add_parser("search", parents=[data], help="질의가 어떻게 고쳐지고 무엇이 나오는지")
     s.add_argument("query", metavar="질문")
-    s.add_argument("-k", type=int, default=5, help="보일 조문 수 (기본: %(default)s)")
+    s.add_argument("-k", type=int, default=5, metavar="수", help="보일 조문 수 (기본: %(default)s)")
     s.add_argument("--trace", action="store_true", help="단계마다 넣은 것, 나온 것, 까닭, 걸린 시간")
     for p in (e, s):
         _knowledge_option(p)
@@ -290,7 +290,7 @@ def _explain_text(found:dict) -> str:
     "What a terminal shows of it."
     lines = [f"질문: {found['query']}", "", "읽은 것", *(f"  {r}" for r in found["reading"]), "", "단계"]
     lines += [
-        f"  [{t['name']}] {t['input']} → {t['output']}\n      {t['reason']} ({t['ms']:.1f} ms)" for t in found["steps"]
+        f"  [{t['name']}] {t['input']} → {t['output']}\n      {t['reason'] or '바꾸지 않음'} ({t['ms']:.1f} ms)" for t in found["steps"]
     ]
     if found["examples"]:
         lines += [
@@ -303,7 +303,17 @@ def _explain_text(found:dict) -> str:
         return "\n".join([*lines, "  찾은 조문이 없습니다."])
     from rag_quality.core.terminal import draw_table
     ranks = [["", *(str(i) for i in range(1, len(found["hits"]) + 1))], *([name, *(r or "–" for r in own)] for name, own in found["ranks"].items())]
-    return "\n".join([*lines, "", "그 조문이 단계마다 몇째였나 (–: 100째 안에 없음)", draw_table(ranks)])
+    return "\n".join([
+        *lines, "", "그 조문이 단계마다 몇째였나 (–: 100째 안에 없음)", draw_table(ranks), "", _explain_told(found)])
+
+def _explain_told(found:dict) -> str:
+    "What the steps did for the first article, in one sentence."
+    name = found["hits"][0]["title"] or found["hits"][0]["doc_id"]
+    ranks = [own[0] for own in found["ranks"].values()]
+    if len(ranks) < 2:
+        return f"첫 조문은 {name}입니다."
+    was = f"{ranks[0]}째" if ranks[0] else "100째 밖"
+    return f"첫 조문 {name}: 첫 단계에서 {was}, 마지막 단계에서 {ranks[-1] or '–'}째."
 
 # %% ../../nbs/cli/02_measure.ipynb #d27b7e3a
 def _explain_command(args) -> None:
@@ -327,7 +337,7 @@ def _add_explain(commands) -> None:
     from rag_quality.cli.learn import _knowledge_option, _reading_option
     e = commands.add_parser("explain", parents=[_data_options()], help="단계마다 질의와 순위에 무엇을 했는지")
     e.add_argument("query", metavar="질문")
-    e.add_argument("-k", type=int, default=5, help="보일 조문 수 (기본: %(default)s)")
+    e.add_argument("-k", type=int, default=5, metavar="수", help="보일 조문 수 (기본: %(default)s)")
     e.add_argument("--json", action="store_true", help="JSON으로 보임")
     e.add_argument("--weights", metavar="무게", help="BM25와 벡터의 무게: spec, tuned, smooth, 0.3/0.7 (기본: 설정대로)")
     _knowledge_option(e)

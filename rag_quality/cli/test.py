@@ -265,7 +265,7 @@ def _add(commands) -> None:
     b.add_argument("--marks", metavar="파일", help="사람의 맞음/틀림(대시보드에서 받은 marks.jsonl): 채점과 얼마나 맞는지를 보임")
     b.add_argument("--out", metavar="파일", help="HTML 파일 (기본: 세션 폴더 안)")
     for p, run in ((d, _diagnose_command), (i, _improve_command), (r, _report_command), (b, _dashboard_command)):
-        p.add_argument("session", metavar="SESSION", help="세션의 이름이나 폴더")
+        p.add_argument("session", metavar="세션", help="세션의 이름이나 폴더")
         p.set_defaults(run=run)
         if p is d:
             _llm_options(d)

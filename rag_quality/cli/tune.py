@@ -34,7 +34,8 @@ def _tune_text(found) -> str:
             rows.append([
                 r.family, span((r.mean.mean, r.mean.low, r.mean.high), number), span((v.difference, v.low, v.high), signed) if v else "",
                 p_text(v.p_holm) if v else "", r.verdict])
-        out += ["", f"{part} (질의 {own[0].mean.n_scored}개)", draw_table(rows)]
+        said = {"colloquial": "구어 질문", "formal": "문어 질문"}.get(part, part)
+        out += ["", f"{said} (질의 {own[0].mean.n_scored}개)", draw_table(rows)]
     return "\n".join(out)
 
 def _tune_command(args) -> None:

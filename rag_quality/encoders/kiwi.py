@@ -139,6 +139,7 @@ def corpus_tokens(texts:Iterable[str], tokenizer:Callable[[str], list[str]], *, 
 
 # %% ../../nbs/encoders/00_kiwi.ipynb #1a77095a
 import threading, zlib
+from bisect import bisect_left
 from functools import cache
 
 from ..core import ConfigError, load_config
@@ -151,8 +152,9 @@ class MorphemeSpace:
     dim, first = 256, 100
     def __init__(self):
         kiwi = shared_kiwi()
-        self.similarity = kiwi.morpheme_similarity
-        self.size = 1 + max(m.id for m in kiwi.most_similar_morphemes(self.first, top_n=10**6))
+        self.similarity = super(type(kiwi), kiwi).morpheme_similarity      # of two numbers: Kiwi's own method looks at the types of each pair
+        # no vector, no similarity: numbers beyond the last morpheme give NaN
+        self.size = bisect_left(range(10**7), True, lo=self.first, key=lambda i: self.similarity(self.first, i) != self.similarity(self.first, i))
         self.landmarks = range(self.first, self.first + 320)
         values, vectors = np.linalg.eigh(self._to_landmarks(self.landmarks))
         self.project = vectors[:, -self.dim:] / np.sqrt(values[-self.dim:])

@@ -102,17 +102,23 @@ _NEVER = re.compile(r"\s?(?:을|를)?\s?(?:하여|해)?\s?(?:할|일|하지|해�
 def figures(text:str) -> tuple[Quantity, ...]:
     "The quantities of `text` that are no part of a citation and no part of a longer word."
     text = nfc(text)
-    toks, cites = tokens(text), find_citations(text)
-    starts, firsts = [t.start for t in toks], [c.start for c in cites]
+    found = [q for q in find_quantities(text) if q.value is not None]
+    cites = find_citations(text) if found else ()
+    firsts = [c.start for c in cites]
+    def cited(q):
+        k = bisect_left(firsts, q.end)
+        return any(c.start < q.end and q.start < c.end for c in cites[max(0, k - 2) : k])
+    found = [q for q in found if not cited(q)]
+    # a word goes on only where a letter follows: else nothing need be analysed
+    toks = tokens(text) if any(text[q.end : q.end + 1].isalnum() for q in found) else ()
+    starts = [t.start for t in toks]
     def part(q):
-        k, i = bisect_left(firsts, q.end), bisect_left(starts, q.end)
-        return any(c.start < q.end and q.start < c.end for c in cites[max(0, k - 2) : k]) or any(
-            t.start < q.end < t.end and t.tag in ("NNG", "NNP") for t in toks[max(0, i - 4) : i]
-        )
+        i = bisect_left(starts, q.end)
+        return any(t.start < q.end < t.end and t.tag in ("NNG", "NNP") for t in toks[max(0, i - 4) : i])
     return tuple(
         replace(q, bound=_NOT_BEYOND[q.bound]) if q.bound in _NOT_BEYOND and _NEVER.match(text, q.end) else q
-        for q in find_quantities(text)
-        if q.value is not None and not part(q)
+        for q in found
+        if not part(q)
     )
 
 def _against(q:Quantity, x:Quantity) -> bool:
@@ -213,13 +219,7 @@ def figure_faults(
     "(what is wrong with the figures of `claim`, in Korean; how many figures were checked)"
     articles = _each(article)
     own, mine = figures(asked) if asked else (), figures(claim)
-    here, everywhere, used, faults, left = (
-        [x for t in place.parts for x in figures(t)],
-        [x for a in articles for x in figures(a)],
-        set(),
-        [],
-        [],
-    )
+    here, used, faults, left = [x for t in place.parts for x in figures(t)], set(), [], []
     for q in mine:
         k = next((k for k, x in enumerate(here) if k not in used and _same_figure(q, x)), None)
         if k is None:
@@ -229,6 +229,7 @@ def figure_faults(
         if x := _swapped_bound(q, here):
             faults.append(f"'{q.text}'의 자리에 근거는 {quoted(x.text, '을')} 둡니다")
     rivals = [x for k, x in enumerate(here) if k not in used]
+    everywhere = [x for a in articles for x in figures(a)] if left else []
     mine_case = [q for q in left if any(_value(q, x) for x in own) and not any(_value(q, x) for x in everywhere)]
     for q in left:
         rival = next((x for x in rivals if (x.dimension, x.unit) == (q.dimension, q.unit)), None)

@@ -31,6 +31,10 @@ class SourceSentence:
     lead: tuple[int, int] = (0, 0) # the sentence that the item belongs to
     kind: str = ""                 # '' | transitional (부칙, 경과조치) | borrowed (준용) | deleted
 
+@lru_cache(maxsize=512)
+def _article_read(text:str) -> Reading:
+    return read(text)       # which remembers no text beyond 2,000 characters
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     "One article of the context."
@@ -43,10 +47,17 @@ class Source:
     deleted: bool
     text: str                      # the body
     pieces: tuple[SourceSentence, ...]
-    body: Reading                  # of the text
-    head: Reading                  # of the regulation's name and the title
+    name: str                      # the regulation's name and the title
     annex: str|None = None         # '별표 1'
 
+    @property
+    def body(self) -> Reading:
+        "Of the text; most articles of a context are never asked for it."
+        return _article_read(self.text)
+    @property
+    def head(self) -> Reading:
+        "Of the name."
+        return read(self.name)
     @property
     def label(self) -> str:
         "'휴학 규정 제3조', or '' where nothing can be cited."
@@ -131,8 +142,7 @@ def _of_text(text:str) -> tuple[Source, ...]:
                 article_status(part).deleted,
                 body,
                 pieces,
-                read(body),
-                read(f"{regulation} {g.title}" if g else regulation),
+                f"{regulation} {g.title}" if g else regulation,
                 g.annex if g else None,
             )
         )

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['OFFLINE_METRICS', 'METRICS', 'ScoreRow', 'ScoreRows', 'read_rows', 'resolve_metrics', 'Profile', 'PassRate',
-           'RowResult', 'Scorecard', 'score_rows', 'judge_command']
+           'RowResult', 'Scorecard', 'unasked', 'score_rows', 'judge_command']
 
 # %% ../../nbs/judge/05_scorecard.ipynb #117d5937
 import difflib, os, re
@@ -292,10 +292,17 @@ _COLUMNS = {"gate": "gate", "target": "target"} | METRICS
 _show = lambda v: "–" if v is None else f"{v:.2f}"
 _cut = lambda s, n: s if len(s) <= n else s[:n - 1] + "…"
 
+def unasked(card:Scorecard) -> tuple[list[str], str]:
+    "(the metrics of a `card` that take a language model where none was given, what to say of them all in one line)"
+    asked = lambda m, by: card.versions["model"] or m not in LLM_METRICS or any(v.n_scored for v in by.values())
+    left = [m for m, by in card.means.items() if not asked(m, by)]
+    told = f"LLM이 없어 재지 않은 지표: {', '.join(METRICS[m] for m in left)}. 재려면 --llm 모델 (예: ollama_chat/qwen3:8b)"
+    return left, told if left else ""
+
 def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
     "(title, rows with the header first) of every table."
     mark, top = lambda m: m + ("" if m in card.calibrated else " (미보정)"), []
-    for metric, by in card.means.items():
+    for metric, by in ((m, x) for m, x in card.means.items() if m not in unasked(card)[0]):
         why = card.reasons(metric).most_common(2)
         told = "; ".join(f"{_cut(r, 110)} ({n})" for r, n in why)
         for method, mean in by.items():
@@ -316,7 +323,7 @@ def _tables(card:Scorecard) -> list[tuple[str, list[list[str]]]]:
         for r in card.rows
     ]
     return [
-        ("지표", [["지표", "이름", "방법", "평균", "커버리지", "gate 이상", "target 이상", "값이 없는 까닭"], *top]),
+        *([("지표", [["지표", "이름", "방법", "평균", "커버리지", "gate 이상", "target 이상", "값이 없는 까닭"], *top])] if top else []),
         ("규칙 (LLM의 점수와 섞지 않음)", [["기준", "방법", "평균", "커버리지"], *rules]), (
             "줄마다", [
                 [
@@ -340,19 +347,17 @@ def _notes(card:Scorecard) -> list[str]:
         out.append(f"조문에는 있으나 물은 것의 답이 아니라 합격이 아닌 것 {len(beside)}개: {named}")
     if card.spent:
         out.append(f"이번에 쓴 것: {card.spent}")
-    for p in card.profiles.values():
-        asked = (
-            f", 목표 {p.profile.share:.0%} {'이룸' if p.met else '알 수 없음' if p.met is None else '못 이룸'}"
-            if p.profile.share
-            else ""
-        )
+    told = unasked(card)[1]
+    for p in (p for p in card.profiles.values() if not (told and p.rate is None)):
+        met = '이룸' if p.met else '알 수 없음' if p.met is None else '못 이룸'
+        asked = f", 목표 {p.profile.share:.0%} {met}" if p.profile.share else ""
         rate = "정해지지 않음" if p.rate is None else f"{p.passed}/{p.passed + p.failed} = {p.rate:.1%}"
         out.append(
             f"합격률 {p.profile.name}: {rate} (판정한 줄 {p.passed + p.failed}/{p.n}{asked};"
             f" {', '.join(f'{METRICS[m]} {t:.2f}' for m, t in p.profile.thresholds.items())} 이상)"
         )
-    if card.stopped:
-        out.append(f"LLM에게 묻기를 그만둔 까닭: {card.stopped}")
+    if told or card.stopped:
+        out.append(told or f"LLM에게 묻기를 그만둔 까닭: {card.stopped}")
     flags = [r.row_id for r in card.rows if r.rules and any(f.kind == "instruction" for f in r.rules.flags)]
     if flags:
         out.append(f"채점자에게 하는 말이 든 줄 {len(flags)}개: {', '.join(flags[:5])}{' …' if len(flags) > 5 else ''}")

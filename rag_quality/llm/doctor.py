@@ -251,4 +251,7 @@ def doctor_text(checks:Iterable[Check]) -> str:
                     + (f" ({c.ms:.0f} ms)" if c.ms is not None else "")
                 )
     fixes = [f"  {c.name}: {c.fix}" for c in checks if c.fix]
-    return "\n".join(out + (["고치려면", *fixes] if fixes else []) + ["○ 됨   – 없음(없어도 기본 기능은 됨)   × 고쳐야 함"])
+    broken = [c.name for c in checks if c.ok is False]
+    told = f"고쳐야 할 것 {len(broken)}가지: {', '.join(broken)}." if broken else "고쳐야 할 것이 없습니다."
+    return "\n".join(
+        out + (["고치려면", *fixes] if fixes else []) + ["○ 됨   – 없음(없어도 기본 기능은 됨)   × 고쳐야 함", "", told])

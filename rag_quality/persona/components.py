@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 from ..claims.citing import same_regulation, find_citations
 from ..core import ConfigError, Passage, progress
 from ..answering.fallback import hits_of
-from ..metrics import Scores, compare, evaluate, interval, parse_measures
+from ..metrics import Scores, compare, evaluate, interval, p_text, parse_measures
 from .personas import Dialogue, PersonaQuery
 
 # %% ../../nbs/persona/15_components.ipynb #3530702f
@@ -117,20 +117,16 @@ def _contribution(
     elif acted == 0:
         verdict, why = "none", f"발동 안 됨: {c.n}개 질문에서 끄고 켠 결과가 모두 같습니다."
     elif known and c.low * c.high > 0 and c.p >= .05:
-        verdict, why = (
-            "none",
-            (
-                f"효과 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 질문이 적어 우연과 가를 수"
-                f" 없습니다 (p = {c.p:.2f})."
-            ),
-        )
+        verdict, why = "none", (
+            f"효과를 말할 수 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 질문이 적어 우연과 가를 수"
+            f" 없습니다({p_text(c.p)}).")
     elif known and c.low > 0:
         verdict, why = "positive", "켜면 낫습니다: 구간이 0보다 위에 있습니다."
     elif known and c.high < 0:
         verdict, why = "negative", "켜면 나빠집니다: 구간이 0보다 아래에 있습니다."
     else:
         verdict, why = "none", (
-            f"효과 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 "
+            f"효과를 말할 수 없음: {acted if acted is not None else '몇'}개 질문에서 결과가 달라졌으나 "
             + ("구간이 0을 품습니다." if known else "구간을 낼 만큼 질문이 없습니다.")
         )
     return Contribution(component, state, measure, c.difference, c.low, c.high, c.n, verdict, why)
@@ -404,7 +400,10 @@ def shapley(
         return {q: up[q] - down[q] for q in up}
     per, errors = {}, {}
     if exact:
-        for c in progress(players, "샤플리"):
+        # each set is looked at once, and the bar counts them: the first component alone needs nearly all
+        for s in progress([frozenset(s) for r in range(k + 1) for s in combinations(players, r)], "샤플리"):
+            value(s)
+        for c in players:
             others = [o for o in players if o != c]
             total = dict.fromkeys((q.id for q in judged), 0.)
             for r in range(k):

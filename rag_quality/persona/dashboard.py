@@ -130,7 +130,7 @@ def _hero(data:SessionData, folder:str|Path="", *, versus:str="") -> str:
     return (
         f'<section class="hero"><h1>{said}</h1>{more}<p class="meta">{_esc(" · ".join(m for m in meta if m))}</p>{failed}'
         f'{_kpis(data)}<div class="card todo"><h3>다음에 할 일 <small class="faint">되찾을 수 있는 물음이 많은 것부터.'
-        f' 수는 많아야 그만큼이라는 뜻입니다</small></h3><ol>{steps or "<li>지금 더 할 것이 나오지 않았습니다.</li>"}</ol></div>'
+        f' 수는 고쳐서 되찾을 수 있는 최대입니다</small></h3><ol>{steps or "<li>지금 더 할 것이 나오지 않았습니다.</li>"}</ol></div>'
         f'{downloads(data, folder)}</section>'
     )
 
@@ -246,7 +246,7 @@ def _why(data:SessionData) -> str:
     )
 
 _LIGHTS = {
-    "REQ-S-001": "물은 뜻에 맞게 답한 질문", "REQ-S-002": "팩트체크를 한 답", "REQ-S-003": "바르게 답한 질문", "REQ-S-004": "가장 잦은 실패의 수",
+    "REQ-S-001": "물은 뜻에 맞게 답한 질문", "REQ-S-002": "팩트체크를 한 답", "REQ-S-003": "바르게 답한 질문", "REQ-S-004": "같은 까닭의 실패",
     "REQ-S-005": "맥락을 지키고 바르게도 답한 이어진 물음"}
 
 def _lights(data:SessionData) -> str:
@@ -258,9 +258,12 @@ def _lights(data:SessionData) -> str:
         word = "재지 못함" if m is None else ("미달" if share else "해당함") if r.get("acted") else "충족" if share else "해당 없음"
         value, goal = ("–" if x is None else f"{x:.0%}" if share else f"{x:g}" for x in (m, t))
         count = "" if r.get("n") is None else f", n {r['n']}"
+        said = f"{word} · 잰 값 <b>{value}</b>, 기준 {goal}{count}"
+        if r.get("id") == "REQ-S-004" and m is not None:
+            said = f"가장 잦은 것이 <b>{value}</b>번 ({goal}번부터 까닭을 다섯 번까지 물음)"
         return (
             f'<div class="light {state}"><span class="lamp" role="img"'
-            f' aria-label="{word}"></span><div><b>{_esc(_LIGHTS.get(r.get("id"), r.get("label")))}</b><br>{word} · 잰 값 <b>{value}</b>, 기준 {goal}{count}'
+            f' aria-label="{word}"></span><div><b>{_esc(_LIGHTS.get(r.get("id"), r.get("label")))}</b><br>{said}'
             + (
                 _interval_svg(m, tone="ok" if state == "on" else "bad", mark=t, goal=True, label=f"{value}, 기준 {goal}")
                 if share and m is not None
@@ -276,7 +279,7 @@ def _lights(data:SessionData) -> str:
 # %% ../../nbs/persona/23_dashboard.ipynb #d14dd826
 def _components(data:SessionData) -> str:
     "What each component contributes, as a forest plot; and the plan of improvement."
-    c, verdict = data.components, {"positive": ("ok", "긍정적 기여"), "negative": ("bad", "부정적 영향"), "none": ("none", "무영향")}
+    c, verdict = data.components, {"positive": ("ok", "긍정적 기여"), "negative": ("bad", "부정적 영향"), "none": ("none", "")}
     if not c:
         body = _none("컴포넌트의 기여를 재지 않았습니다.")
     elif not c.get("available"):

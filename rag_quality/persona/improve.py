@@ -15,7 +15,8 @@ from ..core import ConfigError, atomic_write, content_hash, progress
 from ..metrics import Scores, compare, evaluate, number, signed
 from .patches import Backups, _apply_patch, _config_diff, _config_text, _current, _read_json
 from .personas import PersonaQuery
-from .suggestions import Measured, Suggestion, plan
+from .report import _TYPES
+from .suggestions import Measured, Suggestion, config_file, plan
 
 # %% ../../nbs/persona/18_improve.ipynb #6ef02082
 def _need_of(query:PersonaQuery) -> str:
@@ -254,7 +255,7 @@ class LoopResult:
                 "",
                 "| 제안 | 갈래 | 상태 | 까닭 |",
                 "|---|---|---|---|",
-                *(f"| {s.id} | {s.type} | {dict(kept='남김', rejected='되돌림').get(s.status, '재지 않음')} | {s.reason} |" for s in self.suggestions),
+                *(f"| {s.id} | {_TYPES.get(s.type, s.type)} | {dict(kept='남김', rejected='되돌림').get(s.status, '재지 않음')} | {s.reason} |" for s in self.suggestions),
             ]
         )
 
@@ -377,7 +378,6 @@ from ..knowledge.synonyms import Synonyms
 from .personas import Intent3
 from .queries import QueryGenerator
 from .store import SessionStore
-from .suggestions import config_file
 from ..weights import HybridWeightOptimizer
 
 # %% ../../nbs/persona/18_improve.ipynb #f3c4b4ca
@@ -467,7 +467,7 @@ def improve_session(
     for target in (Path(folder)/"improvement_plan.json", Path(out)/"improvement_plan.json"):
         atomic_write(target, json.dumps(plan, ensure_ascii=False, indent=1) + "\n")
     told = (
-        f"남긴 고침 {len(found.kept)}개: {Path(config_dir).as_posix()} (되돌리기: rag-quality improve SESSION"
+        f"남긴 고침 {len(found.kept)}개: {Path(config_dir).as_posix()} (되돌리기: rag-quality improve 세션"
         " --rollback)"
         if apply and found.kept
         else (

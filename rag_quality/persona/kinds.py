@@ -46,7 +46,7 @@ _KINDS = {k.name: k for k in (
     Kind("vocabulary_gap", "말이 달라 못 찾음", "query_analysis", "worded", "사용자의 말을 규정의 말로 잇는 동의어와 변환을 더하세요.",
          "사용자의 말을 규정의 말로 이으세요: 계획된 고침을 재어 보고 나아지는 것만 남깁니다", _IMPROVE,
          "봇이 찾기 전에 질문을 규정의 말로 고쳐 쓰게 하세요", _CASE),
-    Kind("ranked_low", "찾았으나 뒤에 섬", "reranker", "ranked", "재순위를 켜거나 맥락에 넣는 조문 수를 늘리세요.",
+    Kind("ranked_low", "찾았으나 순위가 낮음", "reranker", "ranked", "재순위를 켜거나 맥락에 넣는 조문 수를 늘리세요.",
          "답하는 조문을 앞에 세우세요: 어느 컴포넌트가 순위를 올리는지 잽니다", "diagnose {s}{data}",
          "봇이 찾은 조문을 다시 줄 세우거나, 프롬프트에 넣는 조문 수를 늘리세요", _CASE),
     Kind("context_cut", "맥락에서 잘림", "context", "shown", "조문이 통째로 들도록 맥락의 길이와 자르는 법을 고치세요.",

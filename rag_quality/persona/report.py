@@ -448,7 +448,7 @@ def _units(d:SessionData) -> str:
     order = [c for c in _COMPONENTS if c in steps] + sorted(set(steps) - set(_COMPONENTS))
     told = f" 끊긴 차례를 홀로 다시 물어 본 {again}번은 세지 않았습니다." if again else ""
     return f"단계마다 몇 물음(질문과 대화의 차례)에서 돌았고 몇 번이 들어온 것을 바꾸었는지입니다.{told}\n\n" + _table(
-        ["단계 (컴포넌트)", "돈 물음", "돈 횟수", "바꾼 횟수", "까닭의 보기"], [
+        ["단계 (컴포넌트)", "거친 물음", "거친 횟수", "바꾼 횟수", "까닭의 보기"], [
             [
                 _step_label(s),
                 f"{len({r['id'].partition('#')[0] for r in steps[s]})}/{n}",

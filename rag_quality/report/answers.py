@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['FAULTS', 'VERDICTS', 'UNCHECKED', 'CHANGES', 'CheckedAnswer', 'AnswerCheck', 'check_answers', 'headline_of',
-           'text_of', 'AnswerPair', 'CheckChange', 'compare_checks', 'change_headline', 'difference_told',
-           'change_text']
+           'worst_first', 'text_of', 'AnswerPair', 'CheckChange', 'compare_checks', 'change_headline',
+           'difference_told', 'change_doubt', 'change_text']
 
 # %% ../../nbs/report/02_answers.ipynb #b6f120a2
 from collections import Counter
@@ -210,13 +210,20 @@ def headline_of(check    # an `AnswerCheck`, or a scorecard: what has `outcomes`
     told = [f"{n}개 {OUTCOMES[k]}" for k, n in check.outcomes.items() if n or k in ("passed", "failed")]
     return f"답 {sum(check.outcomes.values())}개 가운데 {', '.join(told)}"
 
+def worst_first(rows:"Sequence[CheckedAnswer]") -> dict[int, int]:
+    "place -> rank: what failed by its share of claims in the articles, no answers, no scores, refusals, passes."
+    last = {"failed": 0, "no_answer": 1, "unscored": 2, "refused": 3, "passed": 4}
+    low = lambda v: 2 if v is None else v
+    key = lambda i: (last[(v := rows[i].result).outcome], low(v.score), not rows[i].faults, low(v.worst_claim_score), i)
+    return {i: n for n, i in enumerate(sorted(range(len(rows)), key=key))}
+
 def text_of(check:AnswerCheck, *, shown:int=10) -> str:
     "The totals of a `check`, the faults by kind, and the worst answers (`shown` of them) with their reasons."
     n, k = len(check), len(check.scored)
     lines = [
         f"답 {n}건, 점수를 낸 답 {k}건 (커버리지 {k}/{n}), 문턱 {check.threshold:.2f}",
         "답의 갈래: " + ", ".join(f"{OUTCOMES[k]} {v}" for k, v in check.outcomes.items()),
-        f"근거 있는 주장의 몫(평균) {number(check.mean)} · 합격 {_share(check.acceptable)} · 근거 없는 주장이 있는 답 {_share(check.flawed)}"]
+        f"조문에 있는 주장의 비율(평균) {number(check.mean)} · 합격 {_share(check.acceptable)} · 조문에 없거나 어긋나는 주장이 있는 답 {_share(check.flawed)}"]
     if check.model:
         used, asked = check.model_claims
         lines.append(f"LLM({check.model})의 판정: 주장 {asked}개 가운데 {used}개" + ("" if used else ". 모두 규칙의 판정입니다"))
@@ -233,9 +240,7 @@ def text_of(check:AnswerCheck, *, shown:int=10) -> str:
             f" 외 {len(check.outside) - 5}" if len(check.outside) > 5 else "") + " (법령이면 --laws 폴더로 주세요)")
     if check.unchecked:
         lines.append("판정하지 않은 말: " + ", ".join(f"{UNCHECKED.get(k, k)} {c}" for k, c in check.unchecked.most_common()))
-    worst = sorted(
-        (r for r in check.rows if r.faults),
-        key=lambda r: (1 if r.result.worst_claim_score is None else r.result.worst_claim_score, -len(r.faults)))
+    worst = [check.rows[i] for i in worst_first(check.rows) if check.rows[i].faults]
     for r in worst[:shown]:
         lines.append(f"\n[{r.row_id}] {r.query[:60]}  점수 {number(r.result.score)}, {_state(r)}")
         lines += [
@@ -353,13 +358,22 @@ def difference_told(c:Comparison) -> str:
     "A paired difference with its interval, p and n in one line; why there is none."
     if not c.n:
         return "두 쪽 모두 점수가 있는 짝이 없어 차이를 내지 않았습니다."
-    return f"{signed(c.difference)} (95 % 구간 {signed(c.low)} – {signed(c.high)}, {p_text(c.p)}, 짝 {c.n}/{c.n_total})"
+    span = "구간을 낼 수 없음" if c.low is None else f"95 % 구간 {signed(c.low)} – {signed(c.high)}"
+    return f"{signed(c.difference)} ({span}, {p_text(c.p)}, 짝 {c.n}/{c.n_total})"
+
+def change_doubt(change:CheckChange) -> str:
+    "Where more got better than worse, or the other way, and chance alone would do that: so in a sentence; else ''."
+    n, c = change.changes, change.passed
+    if n["better"] == n["worse"] or not c.n or c.significant:
+        return ""
+    return f"합격이 이만큼 {'늘어난' if n['better'] > n['worse'] else '줄어든'} 것은 우연일 수 있습니다({p_text(c.p)}, 같은 질문 {c.n}개)."
 
 def change_text(change:CheckChange, *, shown:int=10) -> str:
     "A `change` for a terminal: the sentence, where answers went, the differences, what got worse (`shown` of them), what has no pair."
     lines = [change_headline(change)]
     lines += [f"  {OUTCOMES[b]} → {OUTCOMES[a]}: {n}" for (b, a), n in change.moves.most_common() if a != b]
-    lines += [f"합격한 답의 몫의 차이 {difference_told(change.passed)}", f"근거 있는 주장의 몫의 차이 {difference_told(change.score)}"]
+    lines += [f"합격한 답의 비율의 차이 {difference_told(change.passed)}", f"조문에 있는 주장의 비율의 차이 {difference_told(change.score)}"]
+    lines += [said] if (said := change_doubt(change)) else []
     worse = [p for p in change.pairs if p.change == "worse"]
     lines += [f"나빠짐 [{p.after.row_id}] {p.after.query[:60]}  {_state(p.before)} → {_state(p.after)}" for p in worse[:shown]]
     if len(worse) > shown:

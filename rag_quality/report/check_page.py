@@ -17,7 +17,7 @@ from ..claims.splitting import split_sentences
 from ..faithfulness import FaithfulnessValidationResult
 from ..metrics import number
 from .answers import (CHANGES, FAULTS, UNCHECKED, AnswerCheck, AnswerPair, CheckChange, CheckedAnswer,
-    change_headline, difference_told, headline_of)
+    change_doubt, change_headline, difference_told, headline_of, worst_first)
 from .answers import _failure_notes
 from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted,
     phrases, share_note, state_badge)
@@ -80,7 +80,7 @@ class _Piece:
     span: str = ""
     law: str = ""
 
-_LED = {"supported": "기댄 문장", "contradicted": "어긋나는 문장", "unsupported": "가장 가까운 문장(근거가 되지 못함)"}
+_LED = {"supported": "근거가 된 문장", "contradicted": "어긋나는 문장", "unsupported": "가장 가까운 문장(근거가 되지 못함)"}
 _NOT_JUDGED = {
     "heading": "제목이라 사실을 말하지 않습니다.", "greeting": "인사나 위로라 견줄 것이 없습니다.",
     "abstention": "모른다고 한 말입니다. 맞고 틀림을 따지지 않습니다.", "advice": "어디에 알아보라는 안내입니다.",
@@ -135,8 +135,8 @@ def _articles(contexts:Sequence[str], pieces:Sequence[_Piece], id:str) -> tuple[
         found |= {n for _, _, n, _ in marks}
         rests = [str(n) for n, p in mine if p.state == "supported"]
         near = [str(n) for n, p in mine if p.state != "supported"]
-        told = (("기댄 문장", rests), ("맞댄 문장", near))
-        tags = "".join(f' <span class="tag">{w} {"·".join(ns)}</span>' for w, ns in told if ns)
+        told = (("문장 {}의 근거", rests), ("견준 문장 {}", near))
+        tags = "".join(f' <span class="tag">{w.format("·".join(ns))}</span>' for w, ns in told if ns)
         out.append(
             f'<details class="ctx" id="{id}-x{i + 1}"><summary>{i + 1}. {escaped(_title(text)[0])}{tags}</summary>'
             f'<div class="body" tabindex="0" role="region" aria-label="{i + 1}번 조문">{_article(text, marks, id)}'
@@ -201,12 +201,12 @@ def why_outcome(r:CheckedAnswer) -> str:
     missing = sum(c.verdict == "unsupported" for c in v.claims)
     seen = f" 조문에 없는 연락처·부서·사람 같은 것 {len(r.findings)}개는 판정에 들지 않지만 확인하세요." if r.findings else ""
     if out == "passed":
-        told = f"조문에서 찾지 못한 주장이 {missing}개 있지만 몫이 문턱 {v.threshold:.2f} 이상이고 어긋나는 주장이 없어 합격입니다." if missing else ""
+        told = f"조문에서 찾지 못한 주장이 {missing}개 있지만 조문에 있는 주장의 비율이 문턱 {v.threshold:.2f} 이상이고 어긋나는 주장이 없어 합격입니다." if missing else ""
         return (told + seen).strip()
     late = any(p.kind == "late" for p in v.unchecked)
     lost = bool(r.failures) or any(p.kind == "failed" for p in v.unchecked)
     why = [
-        *([f"몫이 문턱 {v.threshold:.2f}에 못 미칩니다"] if v.score < v.threshold else []),
+        *([f"조문에 있는 주장의 비율이 문턱 {v.threshold:.2f}에 못 미칩니다"] if v.score < v.threshold else []),
         *([f"조문과 어긋나는 주장이 {against}개 있습니다(하나라도 있으면 불합격)"] if against else []),
         *(["너무 길어 다 보지 못했습니다"] if late else []), *(["확인하다 오류가 나 다 보지 못했습니다"] if lost else [])]
     return f"{'. '.join(why)}.{seen}"
@@ -225,7 +225,7 @@ def _item(r:CheckedAnswer, n:int, rank:int) -> str:
         f'<h3 class="q" tabindex="-1"><a class="mine" href="#{id}">{escaped(r.query)}</a>'
         f'</h3>{f"<p class=soft>{escaped(why)}</p>" if why else ""}</header>'
         f'<div class="columns"><div>{text}</div><div class="texts">'
-        f'<h4>받은 조문 {len(r.contexts)}건 <span class="small soft">주장이 기댄 것 {used}건</span></h4>{articles}</div></div>'
+        f'<h4>받은 조문 {len(r.contexts)}건 <span class="small soft">이 가운데 근거가 된 것 {used}건</span></h4>{articles}</div></div>'
         '</article>')
 
 # %% ../../nbs/report/07_check_page.ipynb #c6000018
@@ -251,16 +251,9 @@ def _notes(check:AnswerCheck) -> str:
     lines = "".join(f"<li>{escaped(t)}</li>" for t in told)
     return "".join(out) + (f'<ul class="dots notes">{lines}</ul>' if told else "")
 
-def _worst_first(rows:Sequence[CheckedAnswer]) -> dict[int, int]:
-    "place -> rank: what failed by its share of claims in the articles, no answers, no scores, refusals, passes."
-    last = {"failed": 0, "no_answer": 1, "unscored": 2, "refused": 3, "passed": 4}
-    low = lambda v: 2 if v is None else v
-    key = lambda i: (last[(v := rows[i].result).outcome], low(v.score), not rows[i].faults, low(v.worst_claim_score), i)
-    return {i: n for n, i in enumerate(sorted(range(len(rows)), key=key))}
-
 def _passing(check:AnswerCheck) -> str:
     return (
-        f'<p class="meta">합격은 조문에 있는 주장의 몫이 {check.threshold:.2f} 이상이고 조문과 어긋나는 주장이 하나도 없는 답입니다.'
+        f'<p class="meta">합격은 조문에 있는 주장의 비율이 {check.threshold:.2f} 이상이고 조문과 어긋나는 주장이 하나도 없는 답입니다.'
         ' 거절은 합격도 불합격도 아니라 따로 셉니다.</p>')
 
 def _footer(check:AnswerCheck) -> str:
@@ -274,9 +267,9 @@ def _cards(check:AnswerCheck) -> str:
     judged, claims = check.coverage
     aside = ", ".join(f"{OUTCOMES[o]} {out[o]}" for o in ("refused", "no_answer", "unscored"))
     return '<div class="kpis">' + "".join([
-        kpi_card("합격한 답의 몫", pct(check.acceptable), f"{passed}/{k}", f"{share_note(passed, k)}; 거절과 점수 없는 답은 분모에서 뺌"),
-        kpi_card("조문에 있는 주장의 몫", number(check.mean), f"답 {k}/{n}", "점수를 낸 답의 평균. 1.000은 모든 주장이 조문에 있음"),
-        kpi_card("조문에 없는 주장이 있는 답", pct(check.flawed), f"{flawed}/{k}", share_note(flawed, k)),
+        kpi_card("합격한 답의 비율", pct(check.acceptable), f"{passed}/{k}", f"{share_note(passed, k)}; 거절과 점수 없는 답은 분모에서 뺌"),
+        kpi_card("조문에 있는 주장의 비율", number(check.mean), f"답 {k}/{n}", "점수를 낸 답의 평균. 1.000은 모든 주장이 조문에 있음"),
+        kpi_card("조문에 없거나 어긋나는 주장이 있는 답", pct(check.flawed), f"{flawed}/{k}", share_note(flawed, k)),
         kpi_card("판정한 주장", str(judged), f"/ {claims}", "나머지는 받지 않은 글에 기댐" if claims > judged else "인사, 제목, 안내는 주장이 아님"),
         kpi_card("합격도 불합격도 아님", str(n - k), f"/ 답 {n}", aside),
     ]) + "</div>"
@@ -284,13 +277,13 @@ def _cards(check:AnswerCheck) -> str:
 def html_of(check:AnswerCheck, *, title:str="답 검사") -> str:
     """One page of a `check` that stands by itself, under `title`: the headline, cards, kinds of faults, and each answer
     with its sentences painted and the evidence marked in its article, worst first."""
-    bars, rank = _bars(check.rows), _worst_first(check.rows)
+    bars, rank = _bars(check.rows), worst_first(check.rows)
     items = "".join(_item(check.rows[i], i + 1, n) for i, n in rank.items())
     groups = {k: (w, check.outcomes[k]) for k, w in OUTCOMES.items()}
     chart = bar_chart(bars) if bars else '<p class="none">조문에 없거나 어긋나는 주장을 찾지 못했습니다.</p>'
     board = (
         f'<section class="hero"><h1>{phrases(headline_of(check))}</h1>{_passing(check)}{_cards(check)}</section>'
-        '<section id="faults"><h2>무엇이 잘못되었나</h2><p class="lead">조문에 없거나 어긋나는 주장을 갈래로 셉니다. 막대를 누르면 그런 답만 보입니다.</p>'
+        '<section id="faults"><h2>무엇이 잘못되었나</h2><p class="lead">조문에 없거나 어긋나는 주장을 갈래로 셉니다. 막대를 누르면 그런 답만 보입니다. 갈색은 조문에서 찾지 못한 것, 붉은색은 무엇이 틀렸는지 아는 것입니다.</p>'
         f'<div class="card">{chart}{_notes(check)}</div></section><section id="answers"><h2>답마다</h2>'
         f'{filter_box(groups, bars, ("나쁜 것부터", "파일의 차례"))}{legend_of(*STATES)}<div id="items">{items}</div></section>')
     return page_of(title, [("faults", "잘못"), ("answers", "답")], board, _footer(check))
@@ -324,11 +317,15 @@ def _change_cards(c:CheckChange) -> str:
     said = c.changes
     return '<div class="kpis">' + "".join([
         kpi_card("합격한 답", f"{was} → {now}", f"/ {n}", f"차이 {difference_told(c.passed)}"),
-        kpi_card("조문에 있는 주장의 몫", f"{c.score.difference:+.3f}" if c.score.n else "–", "차이", difference_told(c.score)),
+        kpi_card("조문에 있는 주장의 비율", f"{c.score.difference:+.3f}" if c.score.n else "–", "차이", difference_told(c.score)),
         kpi_card("나아짐", str(said["better"]), f"/ {n}", "합격이 아니던 것이 합격"),
         kpi_card("나빠짐", str(said["worse"]), f"/ {n}", "합격이던 것이 합격이 아님"),
         kpi_card("같음", str(said["same"]), f"/ {n}", f"견줄 수 없음 {said['unknown']}: 한쪽에 점수가 없음"),
     ]) + "</div>"
+
+def _unsure(c:CheckChange) -> str:
+    said = change_doubt(c)
+    return f'<p class="second">{escaped(said)}</p>' if said else ""
 
 def change_html(
     change:CheckChange,
@@ -357,7 +354,7 @@ def change_html(
     groups = {k: (CHANGES[k], change.changes[k]) for k in ("worse", "better", "same", "unknown")}
     board = (
         f'<section class="hero"><h1>{phrases(change_headline(change))}</h1>'
-        f'<p class="meta">전: {escaped(names[0])} ({escaped(headline_of(change.before))})'
+        f'{_unsure(change)}<p class="meta">전: {escaped(names[0])} ({escaped(headline_of(change.before))})'
         f' · 후: {escaped(names[1])} ({escaped(headline_of(change.after))})</p>{_change_cards(change)}</section>'
         '<section id="faults"><h2>어디에서 어디로 갔나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p>'
         f'<div class="card">{bar_chart(bars)}</div></section>'

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from ..core import ConfigError
 from ..experiment.gate import CONDITIONS, VERDICTS, Flip, GateResult
 from ..metrics import number, p_text, signed
-from ..core.terminal import draw_table, tinted
+from ..core.terminal import draw_table, table_width, text_width, tinted
 
 # %% ../../nbs/report/05_gate.ipynb #63d1e247
 _MARKS = {"pass": "✓", "fail": "✗", "undecidable": "?"}
@@ -21,6 +21,15 @@ _MARKS = {"pass": "✓", "fail": "✗", "undecidable": "?"}
 def _short(text:str, most:int) -> str:
     text = " ".join(text.split())
     return text if len(text) <= most else text[:most - 1] + "…"
+
+def _line(lead:str, text:str) -> str:
+    "A text behind its lead, cut to one line of the terminal."
+    room, text = table_width() - text_width(lead), " ".join(text.split())
+    if text_width(text) <= room:
+        return lead + text
+    while text and text_width(text) >= room:
+        text = text[:-1]
+    return f"{lead}{text}…"
 
 def _value(x:float) -> str:
     return f"{x:g}" if x in (0, 1) else f"{x:.3f}"
@@ -77,8 +86,11 @@ def gate_text(g:GateResult, shown:int=5) -> str:
             n = len(_by_case(flips))
             out += ["", f"{name} {n}개" + (f" (큰 것 {shown}개)" if n > shown else "")]
         for f, head in _told(flips, shown):
-            out += [f"  {head}  {_short(f.query, 80)}", f"      전: {_short(f.answer_before, 120) or '–'}", f"      후: {_short(f.answer_after, 120) or '–'}"]
-    return "\n".join([*out, "", *_notes_of(g), "", tinted(f"{_MARKS[g.verdict]} 판정: {g.headline}")])
+            out += [
+                _line(f"  {head}  ", _short(f.query, 200)), _line("      전: ", _short(f.answer_before, 200) or "–"),
+                _line("      후: ", _short(f.answer_after, 200) or "–")]
+    lines = [*out, "", *_notes_of(g), "", tinted(f"{_MARKS[g.verdict]} 판정: {g.headline}")]
+    return "\n".join(line for before, line in zip(["", *lines], lines) if line or before)
 
 def gate_markdown(g:GateResult, shown:int=10) -> str:
     "The result `g` as Markdown, for a comment or a step summary."

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from .. import __version__
 from ..claims.kinds import NO_ANSWER, OUTCOMES
 from ..judge.ragas import LLM_METRICS
-from ..judge.scorecard import METRICS, RowResult, Scorecard
+from ..judge.scorecard import METRICS, RowResult, Scorecard, unasked
 from ..judge.verdicts import CRITERIA, Evidence
 from .page import (STATES, Bar, bar_chart, escaped, filter_box, kpi_card, legend_of, page_of, painted,
     phrases, share_note, state_badge)
@@ -115,6 +115,8 @@ def _means(card:Scorecard) -> str:
     mean = lambda m: f"{_shown(m.value)} ({m.n_scored}/{m.n})"
     rows = [(CRITERIA.get(c, "종합"), mean(m), mark("rules"), "") for c, m in card.rules.items()]
     for metric, by in card.means.items():
+        if metric in unasked(card)[0]:
+            continue
         why = "; ".join(f"{w[:160]} ({n})" for w, n in card.reasons(metric).most_common(2))
         rows += [
             (METRICS[metric], mean(m), mark(method) if metric in LLM_METRICS else _by(method), why)
@@ -123,18 +125,21 @@ def _means(card:Scorecard) -> str:
 
 def _told(card:Scorecard) -> list[str]:
     "What a reader must know beside the numbers."
+    left = unasked(card)[1]
     rate = lambda p: "정해지지 않음" if p.rate is None else f"{p.passed}/{p.passed + p.failed} = {p.rate:.1%}"
     rates = [
-        f"합격률 {p.profile.name}: {rate(p)} (지표가 모두 있는 답 {p.passed + p.failed}/{p.n})" for p in card.profiles.values()]
+        f"합격률 {p.profile.name}: {rate(p)} (지표가 모두 있는 답 {p.passed + p.failed}/{p.n})"
+        for p in card.profiles.values() if not (left and p.rate is None)]
+    stopped = left or card.stopped and f"LLM에게 묻기를 그만둔 까닭: {card.stopped}"
     return [
-        *rates, *([f"LLM에게 묻기를 그만둔 까닭: {card.stopped}"] if card.stopped else []),
+        *rates, *([stopped] if stopped else []),
         *([f"이번에 쓴 것: {card.spent}"] if card.spent else []),
         *([f"재다 오류가 난 답: {card.n_failed}개"] if card.n_failed else []), *(f"읽지 못한 줄: {b}" for b in card.bad)]
 
 def _cards(card:Scorecard) -> str:
     out, decided = card.outcomes, card.outcomes["passed"] + card.outcomes["failed"]
     share = f"{out['passed'] / decided:.1%}" if decided else "–"
-    cards = [kpi_card("합격한 답의 몫", share, f"{out['passed']}/{decided}", share_note(out["passed"], decided))]
+    cards = [kpi_card("합격한 답의 비율", share, f"{out['passed']}/{decided}", share_note(out["passed"], decided))]
     cards += [
         kpi_card(
             f"{CRITERIA.get(c, '종합')} (규칙)", _shown(m.value), f"잰 것 {m.n_scored}/{m.n}",
@@ -160,7 +165,7 @@ def judge_html(card:Scorecard, *, title:str="답 심판") -> str:
     board = (
         f'<section class="hero"><h1>{phrases(f"답 {len(rows)}개 가운데 {said}")}</h1>'
         '<p class="meta">합격과 불합격은 문장마다 조문과 맞댄 판정(check)이고,'
-        f' 점수는 그 곁에 따로 섭니다. LLM: {escaped(card.versions["model"] or "없음")}</p>{_cards(card)}</section>'
+        f' 점수와 문장의 칠은 규칙의 것이라 그 판정과 다를 수 있습니다. LLM: {escaped(card.versions["model"] or "없음")}</p>{_cards(card)}</section>'
         '<section id="scores"><h2>점수</h2><p class="lead">괄호는 잰 답 / 모든 답. 값이 없는 것은 –이고 0이 아닙니다.</p>'
         f'<div class="card">{_means(card)}<ul class="dots notes">{notes}</ul></div></section>'
         f'<section id="faults"><h2>무엇이 걸렸나</h2><p class="lead">막대를 누르면 그런 답만 보입니다.</p><div class="card">{chart}'

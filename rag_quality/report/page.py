@@ -105,7 +105,7 @@ def filter_box(
         '<input type="search" name="q" placeholder="질문과 답에서 찾기" aria-label="질문과 답에서 찾기">'
         f'<select name="s" aria-label="차례"><option value="w">{escaped(orders[0])}</option>'
         f'<option value="n">{escaped(orders[1])}</option></select>'
-        '<button type="button" id="clear">모두 지우기</button></div><p id="shown" class="needs-js" aria-live="polite"></p>')
+        '<button type="button" id="clear">거르기 풀기</button></div><p id="shown" class="needs-js" aria-live="polite"></p>')
 
 # %% ../../nbs/report/06_page.ipynb #c5000007
 # class, sign, words, tone of its proof
