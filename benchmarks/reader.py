@@ -6,8 +6,8 @@ usage: python benchmarks/reader.py [DATA] [--reader FOLDER] [--fit] [--write] [-
 Sets: claims test and dev (data/claims: true, contradicted, not in it), hanbit test and dev (reference answers and paraphrases against answers with
 one false sentence), contrast test (same meaning or one word changed, read in both directions); from DATA: regs dev (the rules' model was fitted on
 it, the reader was not), law dev (unseen), realrag (segments of a real chatbot's answers), klue-nli (the third of the premises that the reader's
-fit leaves out). `--fit` fits the four weights that join the two (data/config/faithfulness.json, `reader`) on claims dev and hanbit dev, and prints
-them with their figures; `--write` writes them to ./data/config. An answer's score is that of its worst claim; it is flagged below 0.6.
+fit leaves out). `--fit` fits the four weights that join the two (data/config/faithfulness.json, `reader`) on claims dev and hanbit dev (the threshold with a bar of
+false alarms on regs dev, too), and prints them with their figures; `--write` writes them to ./data/config. An answer's score is that of its worst claim; it is flagged below 0.6.
 RAG_QUALITY_READ_SETS: a folder where what was read of each set is kept and taken up again, as long as code and reader are the same.
 """
 import argparse
@@ -166,10 +166,14 @@ def table(name, items, found, errors=0):
 GRID = {"reader": (0., .2, .4, .6, .7, .8, .9, 1., 1.2, 1.5), "against": (0., -.1, -.2, -.3)}
 
 
-def fitted(groups):
+REGS_ALARMS = .12        # of the true answers of regs dev at most, where DATA is given
+
+
+def fitted(groups, further=None):
     """Four weights, the rules' being 1: of entailment and contradiction those with which the AUROC of the answers' worst claims is largest in the mean of
-    the (items, claims) groups; then the threshold with the largest mean balanced accuracy that rings on what is true of no group more than the rules."""
-    def each(weights, of):
+    the (items, claims) groups; then the threshold with the largest mean balanced accuracy that rings on what is true of no group more than the rules,
+    and of `further` (items, claims) no more than REGS_ALARMS."""
+    def each(weights, of, groups=groups):
         out = []
         for items, claims in groups:
             v = scores(items, claims, weights)[1]
@@ -185,7 +189,8 @@ def fitted(groups):
     def alarms(v, true):
         return (v[true] < THRESHOLD).mean()
     most = each(np.array([0., 1., 0., 0.]), alarms)
-    quiet = [b for b in np.linspace(-4, 4, 161) if (each(np.array([b, 1., e, c]), alarms) <= most + 1e-9).all()]
+    quiet = [b for b in np.linspace(-4, 4, 161) if (each(np.array([b, 1., e, c]), alarms) <= most + 1e-9).all()
+             and (further is None or each(np.array([b, 1., e, c]), alarms, [further])[0] <= REGS_ALARMS)]
     at = max(quiet, key=lambda b: each(np.array([b, 1., e, c]), balanced).mean())
     return np.array([at, 1., e, c])
 
@@ -207,7 +212,8 @@ def main():
         return checked(items, reader, cache and Path(cache)/f"{name.replace(' ', '-')}.pickle")
     if args.fit:
         groups = [(items, read(name, items)) for name, items in (("claims dev", of_claims("dev")), ("hanbit dev", of_hanbit("dev")))]
-        weights = fitted(groups)
+        regs = args.data and of_needs(args.data/"regs")
+        weights = fitted(groups, (regs, read("regs dev", regs)) if regs else None)
         n = sum(len(claims) for _, claims in groups)
         print("weights", weights.round(3), "n", n)
         for name, (items, claims) in zip(("claims dev", "hanbit dev"), groups):
@@ -216,7 +222,7 @@ def main():
             config = load_config("faithfulness")
             config["reader"] = {"weights": [round(float(w), 4) for w in weights], "provenance": {
                 "fitted_on": "data/claims dev and the answers of data/hanbit dev, each set weighing the same; the reader was fitted on neither, the rules' model on hanbit dev",
-                "n_claims": n, "method": "1, log odds of the rules' score, of entailment, of contradiction: the rules weigh 1; the reader's weights are those with the largest mean AUROC of the two sets; the threshold has the best balanced accuracy with no more false alarms on either set than the rules (benchmarks/reader.py --fit)",
+                "n_claims": n, "method": "1, log odds of the rules' score, of entailment, of contradiction: the rules weigh 1; the reader's weights are those with the largest mean AUROC of the two sets; the threshold has the best balanced accuracy with no more false alarms on either set than the rules, and at most .12 on regs dev (benchmarks/reader.py DATA --fit)",
                 "reader": reader.about.get("version", ""), "date": date.today().isoformat()}}
             path = save_config("faithfulness", config)
             path.write_text(json.dumps(config, ensure_ascii=False, separators=(",", ":")) + "\n", encoding="utf8")
