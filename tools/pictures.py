@@ -59,14 +59,15 @@ def titled(ax, title, below=""):
 
 
 def told(row):
-    "'+0.021 [+0.009, +0.041]', and whether the interval leaves 0 out."
+    "'+0.021 [+0.009, +0.041]', and whether the difference is sure: the interval leaves 0 out and p, corrected over its table, is under .05."
     low, high = (round(v, 9) + 0. for v in row["95 %"])
-    sure = not low <= 0 <= high
-    return f"{row['차이']:+.3f} [{low:+.3f}, {high:+.3f}]" + ("" if sure else "  0과 가려지지 않음"), sure
+    apart, sure = not low <= 0 <= high, row["p"] < .05
+    doubt = "  0과 구별되지 않음" if not apart else "" if sure else f"  뚜렷하지 않음 (p {row['p']:.2f})"
+    return f"{row['차이']:+.3f} [{low:+.3f}, {high:+.3f}]{doubt}", apart and sure
 
 
 def pairs(ax, rows, most=1., names=("전", "후")):
-    "Two bars a row, before and after; blue where it got better, red where worse, grey-blue where nobody can tell."
+    "Two bars a row, before and after; blue where it got better, red where worse, pale where nobody can tell."
     for i, (label, r) in enumerate(rows.items()):
         text, sure = told(r)
         colour = "#8ba3b8" if not sure else BLUE if r["차이"] > 0 else RED
@@ -104,49 +105,58 @@ IN_ENGLISH = ("whitespace BM25", "+ morphemes (Kiwi)", "+ colloquial to formal",
 
 
 def ladder(names=tuple(SHOWN.values()), titles=("구어로 물을 때 (질의 {}건)", "규정의 말로 물을 때 (질의 {}건)"),
-           below="nDCG@10, 선은 95 % 구간. LLM 없이, 튜닝하지 않은 test"):
-    "nDCG@10 of each step by register, with 95 % intervals."
+           below="nDCG@10: 맞는 조문이 맨 위에 모이면 1, 열 건 안에 없으면 0. 가는 선은 95 % 구간. LLM 없이, 튜닝에 쓰지 않은 test\n"
+                 "+는 바로 위 줄보다 번 것, 파랑은 그 차이가 뚜렷한 줄 (p < 0.05, 표 전체에서 고친 값)"):
+    "nDCG@10 of each step by register, with 95 % intervals; what a step bought, blue where that is sure."
     figures = kept("ladder")["ladder"]
-    fig, axes = canvas(9, 3.6, 2, sharey=True)
+    fig, axes = canvas(9, 4, 2, sharey=True)
     for ax, register, title in zip(axes, ("구어", "문어"), titles):
         rows = figures[register]
+        above, every = 0, list(rows)
         for i, name in enumerate(SHOWN):
             mean, low, high = rows[name]["nDCG@10"]
             last = i == len(SHOWN) - 1
-            ax.barh(i, mean, color=BLUE if last or i == 5 else GREY, height=.68)
+            since = every[every.index(list(SHOWN)[i - 1]) + 1:every.index(name) + 1] if i else []       # a bar may stand for two rows
+            sure = any(rows[s]["step"] > 0 and rows[s]["p"] < .05 for s in since)
+            ax.barh(i, mean, color=BLUE if sure else GREY, height=.68)
             ax.errorbar(mean, i, xerr=[[mean - low], [high - mean]], color=INK, lw=1, capsize=2)
             ax.text(high + .015, i, f"{mean:.2f}", va="center", color=INK, fontweight="bold" if last or not i else "normal")
-        ax.set_xlim(0, 1.08)
+            if i:
+                ax.text(1.38, i, f"{mean - above:+.3f}", va="center", ha="right", fontsize=12 if mean - above > .2 else 10, color=BLUE if sure else SOFT)
+            above = mean
+        ax.set_xlim(0, 1.4)
+        ax.set_xticks([0, .25, .5, .75, 1])
         ax.set_yticks(range(len(SHOWN)), names)
-        titled(ax, title.format(rows["before"]["n"]), below)
+        titled(ax, title.format(rows["before"]["n"]))
     axes[0].invert_yaxis()
+    fig.supxlabel(below, fontsize=9.5, color=SOFT, linespacing=1.5)
     return fig, figures
 
 
 def ladder_en():
     "The same in English."
-    return ladder(IN_ENGLISH, ("Asked in everyday Korean (n {})", "Asked in the words of the rules (n {})"), "nDCG@10, 95 % intervals. No LLM; a test split that nothing was tuned on")
+    return ladder(IN_ENGLISH, ("Asked in everyday Korean (n {})", "Asked in the words of the rules (n {})"),
+                  "nDCG@10: 1 where the right articles lead, 0 where the first ten miss them. Thin lines: 95 % intervals. No LLM; nothing tuned on this test split\n"
+                  "+ is what a step adds to the bar above; blue where that is sure (p < 0.05, corrected over the table)")
 
 
 def colloquial():
     "Phase 1: nDCG@10 by register, with the step and without it."
     rows = kept("phase_colloquial")["colloquial"]
     fig, [ax] = canvas(9, 3.3)
-    pairs(ax, {k.replace(", ", "로 물음, "): r for k, r in rows.items()})
-    titled(ax, "고쳐 쓰기 없이(회색)와 고쳐 쓰고(색)", "nDCG@10, 한빛 test. 오른쪽은 차이와 95 % 구간")
+    pairs(ax, {k.replace(", ", "로 물음, ").replace("사다리에서", "낱말 검색에서"): r for k, r in rows.items()})
+    titled(ax, "고쳐 쓰지 않고(회색)와 고쳐 쓰고(진하면 차이가 뚜렷함)", "nDCG@10, 한빛 test. 오른쪽은 차이와 95 % 구간")
     return fig, rows
 
 
 def morphology():
     "Phase 2: what the forms buy in an index of words, and the null in an index of morphemes."
-    rows, forms = kept("phase_morphology")["morphology"], kept("conjugation")["printed"]
-    unseen = next(v for k, v in forms.items() if "unseen" in k)
+    rows = kept("phase_morphology")["morphology"]
     shown = {f"{r}, {w}": rows[f"{r}, {w} 색인: 그대로 → full"] for w in ("띄어쓰기", "형태소") for r in ("구어", "문어")}
     fig, [ax] = canvas(9, 3.3)
     pairs(ax, {k + " 색인": r for k, r in shown.items()})
-    titled(ax, f"넓히지 않고(회색)와 넓혀서(색) · 만든 활용형 {unseen[-1]:.0f}개가 맞은 몫 {unseen[3]:.2f} (보지 않은 용언 {unseen[1]:.0f}개)",
-           "nDCG@10, 한빛 test. 오른쪽은 차이와 95 % 구간. 형태소 색인에서는 얻는 것이 없습니다")
-    return fig, [shown, unseen]
+    titled(ax, "넓히지 않고(회색)와 넓혀서(진하면 차이가 뚜렷함)", "nDCG@10, 한빛 test. 오른쪽은 차이와 95 % 구간. 형태소 색인에서는 얻는 것이 없습니다")
+    return fig, shown
 
 
 def semantic_eval():
@@ -160,14 +170,14 @@ def semantic_eval():
     left.set_yticks(range(len(rows)), [f"{k} (n {r['n']})" for k, r in rows.items()], fontsize=9.5)
     left.set_ylim(len(rows) - .4, -.6)
     left.set_xlim(-.03, 1.03)
-    titled(left, "갈래마다 맞은 판정", "○ 낱말의 겹침   ● 의미 평가   (data/contrast test)")
+    titled(left, "두 답이 같은가 다른가: 갈래마다 맞힌 몫", "○ 낱말의 겹침   ● 의미 평가 (붉으면 잃은 것)   data/contrast test")
     right.plot([0, 1], [0, 1], color=GREY, lw=1)
     right.plot(sure["말한 확률"], sure["본 비율"], "o-", color=BLUE)
     right.set_aspect("equal", anchor="N")
     right.set_xlim(-.03, 1.03)
     right.set_ylim(-.03, 1.03)
     right.set_ylabel("정말 같은 말인 비율", fontsize=9.5, color=SOFT)
-    titled(right, f"믿음직함: ECE {sure['ECE']:.3f}", f"말한 확률 (n {sum(sure['칸의 n'])})")
+    titled(right, f"확률대로 맞나 (어긋남 ECE {sure['ECE']:.3f})", f"말한 확률. 빗금에 붙을수록 좋음 (n {sum(sure['칸의 n'])})")
     return fig, [rows, sure]
 
 
@@ -177,17 +187,21 @@ def judge():
     rows = {f"{k}\n(n {v['n']})": {"낱말의 겹침": (v["겹침"]["kappa"], *v["겹침"]["95 %"]), "규칙 심판": (v["심판"]["kappa"], *v["심판"]["95 %"])} for k, v in of.items()}
     fig, [ax] = canvas(9, 4.2)
     dots(ax, rows)
+    for i, v in enumerate(of.values()):
+        if v["겹침"]["kappa"] is None:
+            ax.text(.02, i, "겹침은 모두에 같은 답을 해 κ가 없음", va="center", fontsize=9, color=SOFT)
     ax.axvline(0, color=GREY, lw=1)
     ax.set_xlim(-.15, 1)
     ax.legend(frameon=False, loc="upper right", fontsize=10)
-    titled(ax, "표지와 맞는 정도 (κ): 규칙 심판과 낱말의 겹침", "0은 우연, 1은 모두 맞음. 선은 95 % 구간. LLM 심판은 모델이 없어 재지 않았습니다")
+    titled(ax, "정답 표지와 맞는 정도 (κ): 규칙 심판과 낱말의 겹침", "0은 우연만큼, 1은 모두 맞음. 선은 95 % 구간. LLM 심판은 모델이 없어 재지 않았습니다")
     return fig, of
 
 
 def weights():
     "Phase 5: nDCG@10 by the weight of the vectors."
-    curves = kept("phase_weights")["curves"]
-    fig, axes = canvas(9, 3.4, 2)
+    curves, rows = kept("phase_weights")["curves"], kept("phase_weights")["weights"]
+    fixed = {register: rows[f"{register}, 0.5/0.5 → 결정"] for register in curves}
+    fig, axes = canvas(9, 3.6, 2)
     for ax, (register, of), colour in zip(axes, curves.items(), (BLUE, GREEN)):
         x, y = [float(k) for k in of], list(of.values())
         best = max(range(len(y)), key=y.__getitem__)
@@ -195,13 +209,16 @@ def weights():
         ax.plot(x[best], y[best], "o", color=colour, ms=8)
         ax.annotate(f"가장 좋은 곳 {x[best]:.2f}: {y[best]:.3f}", (x[best], y[best]), xytext=(0, 9), textcoords="offset points", ha="center", fontsize=10, color=colour)
         span = max(y) - min(y)
+        ax.plot(.5, fixed[register]["전"], "o", color=colour, mfc="white", ms=8, ls="none", label=f"늘 반반: {fixed[register]['전']:.3f}")
+        ax.axhline(fixed[register]["후"], color=INK, lw=1.2, ls=(0, (4, 3)), label=f"질의마다 정한 무게: {fixed[register]['후']:.3f}")
+        ax.legend(frameon=False, fontsize=9.5, loc="upper left" if best > len(y)/2 else "lower left")
         ax.set_ylim(min(y) - .08*span, max(y) + .25*span)
         ax.set_xlim(-.05, 1.05)
         ax.spines["left"].set_visible(True)
         ax.spines["left"].set_color(GREY)
         ax.grid(color=LINE)
-        titled(ax, f"{register}로 물을 때", "벡터의 무게 (나머지는 낱말). nDCG@10, 한빛 test")
-    return fig, curves
+        titled(ax, f"{register}로 물을 때", "벡터의 무게 (나머지는 낱말). 세로는 nDCG@10, 한빛 test")
+    return fig, [curves, fixed]
 
 
 def faithfulness():
@@ -228,6 +245,7 @@ def faithfulness():
 
 NAMED = {"BM25": "BM25", "+ names of what is asked": "동의어: 묻는 것의 이름", "+ variants": "여러 질의", "+ RM3": "되먹임 (RM3)", "+ neighbours": "이웃한 낱말",
          "HyDE, composed": "지은 조문 (HyDE)", "+ knowledge": "은행의 말", "multi-query, knowledge": "여러 질의, 은행의 말", "hybrid + knowledge": "벡터와 은행의 말"}
+AS_NAMED = {"묻는 것의 이름": "동의어: 묻는 것의 이름", "RM3": "되먹임 (RM3)", "가상의 조문": "지은 조문 (HyDE) *", "이웃한 형태소": "이웃한 낱말", "혼합에 은행의 말": "벡터와 은행의 말 **", "다시 줄 세움": "여러 질의, 다시 줄 세움", "규정의 증거": "같은 규정의 증거 **"}
 
 
 def query_expansion():
@@ -235,25 +253,25 @@ def query_expansion():
     printed, rows = kept("expansion-dev")["printed"], kept("phase_query_expansion")["query_expansion"]
     found = {name: printed[next(k for k in printed if k.startswith(f"hanbit, colloquial, n = # > {of} nDCG"))][3] for of, name in NAMED.items()}
     test = {k.removeprefix("구어, "): r for k, r in rows.items() if k.startswith("구어, ")}
-    fig, (left, right) = canvas(9.4, 4.3, 2)
+    fig, (left, right) = canvas(9.8, 4.5, 2)
     for i, (k, v) in enumerate(found.items()):
         left.barh(i, v, .66, color=BLUE if "은행" in k else GREY)
         left.text(v + .012, i, f"{v:.2f}", va="center", fontsize=9.5, color=INK)
     left.set_yticks(range(len(found)), list(found), fontsize=9.5)
     left.set_ylim(len(found) - .5, -.5)
     left.set_xlim(0, 1)
-    titled(left, f"열 건에 든 몫 (R@10), 구어 dev {printed['hanbit, colloquial, n = #']}건", "모두 LLM 없이. LLM의 확장은 모델이 없어 재지 않았습니다")
+    titled(left, f"맞는 조문이 열 건에 든 몫 (R@10), 구어 dev {printed['hanbit, colloquial, n = #']}건", "파랑은 은행을 쓴 것. 모두 LLM 없이. LLM의 확장은 모델이 없어 재지 않았습니다")
     for i, (k, r) in enumerate(test.items()):
         low, high = r["95 %"]
-        colour = SOFT if low <= 0 <= high else BLUE if low > 0 else RED
+        colour = SOFT if not told(r)[1] else BLUE if low > 0 else RED
         right.plot([low, high], [i, i], color=colour, lw=2.2, alpha=.6)
         right.plot(r["차이"], i, "o", color=colour, ms=6.5)
         right.annotate(f"{r['차이']:+.3f}", (high, i), xytext=(6, 0), textcoords="offset points", va="center", fontsize=9, color=colour)
     right.axvline(0, color=GREY, lw=1)
-    right.set_yticks(range(len(test)), list(test), fontsize=9.5)
+    right.set_yticks(range(len(test)), [AS_NAMED.get(k, k) for k in test], fontsize=9.5)
     right.set_ylim(len(test) - .5, -.5)
     right.set_xlim(-.08, .47)
-    titled(right, "nDCG@10의 차이, 구어 test", "선은 95 % 구간. 회색은 0과 가려지지 않음")
+    titled(right, f"얻은 nDCG@10, 구어 test {next(iter(test.values()))['n']}건", "형태소 BM25에 견줌 (* 벡터에, ** 낱말과 벡터의 혼합에)\n선은 95 % 구간. 회색은 뚜렷하지 않음 (고친 p ≥ 0.05)")
     return fig, [found, test]
 
 
@@ -262,7 +280,7 @@ def grading():
     rows = kept("phase_grading")["grading"]
     fig, [ax] = canvas(9, 5.4)
     pairs(ax, rows)
-    titled(ax, "채점하지 않고(회색)와 채점하고(색)", "위 넷은 nDCG@10, 아래 넷은 답할지의 옳은 판단. 한빛 test")
+    titled(ax, "채점하지 않고(회색)와 채점하고(진하면 차이가 뚜렷함)", "위 넷은 nDCG@10, 아래 넷은 답할지 말지를 옳게 정한 몫. 한빛 test")
     return fig, rows
 
 
@@ -272,14 +290,14 @@ def answering():
     shown = {k: rows[k] for r in ("문어", "구어") for k in (f"{r}, 핵심 사실", f"{r}, 없는 것을 거절", f"{r}, 있는 것에 답함")}
     fig, [ax] = canvas(9, 4.3)
     pairs(ax, shown)
-    titled(ax, "첫 세 문장을 늘 내놓기(회색)와 가려서 확인하고 답하기(색)", "몫, 한빛 test. 거절은 얻고, 답하는 몫은 잃습니다")
+    titled(ax, "첫 세 문장을 늘 내놓기(회색)와 가려서 확인하고 답하기(파랑은 얻음, 빨강은 잃음)", "질문마다의 몫, 한빛 test. 없는 것은 거절하고, 그 값으로 있는 것에도 덜 답합니다")
     return fig, shown
 
 
 def persona():
     "Phase 8: the heat map of the sample session, and what is found of what was made wrong."
     sample, rows = json.loads((SAMPLES/"session.json").read_text(encoding="utf8")), kept("phase_persona")["persona"]
-    fig, (left, right) = canvas(9.6, 4.3, 2, width_ratios=(1, 1.15))
+    fig, (left, right) = canvas(9.6, 5.2, 2, width_ratios=(1, 1.15))
     names, columns = list(sample["heat"]), list(next(iter(sample["heat"].values())))
     for i, name in enumerate(names):
         for j, c in enumerate(columns):
@@ -293,7 +311,7 @@ def persona():
     left.set_yticks(range(len(names)), names, fontsize=9.5)
     left.set_xticks(range(len(columns)), columns)
     left.spines["bottom"].set_visible(False)
-    titled(left, "표본 세션: 누가 물으면 맞나 (성공/물음)", "물음의 어려움. 몇 개뿐인 수이니 구간은 대시보드에서")
+    titled(left, "표본 세션: 누가 물으면 맞나 (바르게 답함/물음)", "물음의 어려움. 칸마다 둘뿐이니 구간은 대시보드에서")
     shown = {k: r for k, r in rows.items() if r["n"] >= 20}
     for i, (k, r) in enumerate(shown.items()):
         right.plot([r["전"], r["후"]], [i, i], color=LINE, lw=3, zorder=1)
@@ -302,7 +320,7 @@ def persona():
     right.set_yticks(range(len(shown)), [k.replace(": ", ":\n") + f" (n {r['n']})" for k, r in shown.items()], fontsize=9)
     right.set_ylim(len(shown) - .4, -.6)
     right.set_xlim(-.03, 1.03)
-    titled(right, "무엇이 틀렸는지 아는 답에서 맞힌 몫", "○ 흔한 방법   ● 이 단계 (회청색: 차이가 가려지지 않음)")
+    titled(right, "어디가 틀렸는지 아는 답에서 맞힌 몫", "○ 흔한 방법   ● 이 단계 (옅으면 차이가 뚜렷하지 않음)")
     return fig, [sample["heat"], shown]
 
 
