@@ -142,7 +142,7 @@ class SemanticEvaluator:
 
 # sentences of a side that are read; how sure the reader must be: of the true claims of data/claims dev 2 in 100 are then
 # called contradicted (a pair is read at least twice)
-_READ, _AGAINST = 12, .8
+_READ, _AGAINST = 12, .985
 
 def _read_against(reader:Reader, a:str, b:str) -> tuple[Difference, ...]:
     "The sentence of either side that the other contradicts most, where the reader is sure of it."
