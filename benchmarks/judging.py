@@ -28,7 +28,9 @@ def items(n):
 
 def verdict(prompt):
     "Two verdicts in five are 1.0 throughout: those are looked at once more by the judge (may_contradict)."
-    one = {"evidence": ["소속 학과에 내야 합니다"], "reason": "조문과 견주었습니다.", "score": .75 if zlib.crc32(prompt.encode()) % 5 > 1 else 1.}
+    kind = zlib.crc32(prompt.encode())      # a judge that says the same of every answer is not believed
+    topic = next((t for t in TOPICS if t in prompt), "")
+    one = {"evidence": ["소속 학과에 내야 합니다"], "reason": f"{topic}의 기한을 조문과 견주었습니다({kind % 97}일째).", "score": (1., .75, 1., .5, .75)[kind % 5]}
     return {"correctness": one, "completeness": one, "citation_accuracy": one}
 
 
