@@ -79,7 +79,7 @@ def _kpis(data:SessionData) -> str:
                 rate(
                     "받은 답",
                     _rate_of(not x.get("error") for x in asked),
-                    f"질문 {len(data.answers)} + 대화의 차례 {len(data.turns)}; 질문의 답: "
+                    f"질문 {len(data.answers)} + 대화의 차례 {len(data.turns)}; 질문의 답을 조문하고만 맞대면(물은 것에 답했는지는 보지 않음): "
                     + (", ".join(f"{OUTCOMES[k]} {v}" for k, v in data.outcomes.items() if v) or "없음"),
                 ),
             ]
