@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MOST_MB = 15             # of the unpacked wheel
 PATIENCE_S = 900         # for one command, on a busy machine
 AT_ONCE = 2
-IGNORED = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".cache", ".ipynb_checkpoints", ".hypothesis", ".coverage*", "cache", "_docs", "_proc", "output", "nbs", "benchmarks", "tools")
+IGNORED = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "*.egg-info", "__pycache__", ".cache", ".ipynb_checkpoints", ".hypothesis", ".coverage*", "_docs", "_proc", "output", "nbs", "benchmarks", "tools")
 
 
 class Report:
