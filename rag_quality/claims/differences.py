@@ -14,7 +14,7 @@ import numpy as np
 from .citing import same_citation
 from .polarity import NEGATIVE
 from .quantities import Quantity, comparable, same_quantity
-from .reading import Match, Reading, _pairing
+from .reading import Match, Reading
 
 # %% ../../nbs/claims/10_differences.ipynb #3b23d9d1
 @dataclass(frozen=True, slots=True)
@@ -477,7 +477,8 @@ def _assigned(x:_Side, y:_Side, ps, qs, context) -> Iterator[tuple]:
         + 0.3
         * np.array([[(p.role == q.role) + (p.role == q.role == "main") + (p.word == q.word) for q in qs] for p in ps])
     )
-    for i, j in zip(*_pairing()(-worth)):
+    from scipy.optimize import linear_sum_assignment
+    for i, j in zip(*linear_sum_assignment(-worth)):
         yield ps[i], qs[j], relation[i][j], float(near[i, j])
 
 # %% ../../nbs/claims/10_differences.ipynb #4300a40d

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from importlib.machinery import PathFinder
-from importlib.util import find_spec, module_from_spec
 
 import numpy as np
 
@@ -210,18 +208,6 @@ def match(a:Reading, b:Reading) -> Match:
     best_a = pairs.max(1, initial=0)
     best_b = pairs.max(0, initial=0)
     return Match(pairs, best_a, best_b, _mean(best_a, a.weights), _mean(best_b, b.weights))
-
-# %% ../../nbs/claims/09_reading.ipynb #pair0002
-@lru_cache(maxsize=1)
-def _pairing():
-    "scipy's `linear_sum_assignment` by itself: the rest of `scipy.optimize` takes longer to load than an answer to check."
-    found = PathFinder.find_spec("_lsap", [f"{p}/optimize" for p in find_spec("scipy").submodule_search_locations])
-    if found is None or found.loader is None:
-        from scipy.optimize import linear_sum_assignment
-        return linear_sum_assignment
-    module = module_from_spec(found)
-    found.loader.exec_module(module)
-    return module.linear_sum_assignment
 
 # %% ../../nbs/claims/09_reading.ipynb #3ac9ac81
 from ..core import ConfigError, load_config
