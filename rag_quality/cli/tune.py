@@ -49,7 +49,7 @@ def _tune_command(args) -> None:
         found = tune(
             collection, encoder=encoder, split=split, measure=args.measure, folds=args.folds, baseline=args.baseline,
             **({} if args.plain else _default_search(collection)))
-    print(f"{_tune_text(found)}\n\n식: {found.rule.to_dict()}\n\n{found.verdict}")
+    print(f"{_tune_text(found)}\n\n식: {found.rule}\n\n{found.verdict}")
     gathered.tell()
     if args.html:
         from rag_quality.report.tables import tune_html

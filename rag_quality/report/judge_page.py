@@ -59,11 +59,13 @@ def _shown(value:float|None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 def _table(rows:Iterable[tuple[str, str, str, str]]) -> str:
-    "(what, value, by what, why) as a table."
-    head = "".join(f'<th scope="col">{w}</th>' for w in ("무엇", "점수", "방법", "까닭"))
+    "(what, value, by what, why) as a table; without the last column where nothing says why."
+    rows = list(rows)
+    told = any(why for *_, why in rows)
+    head = "".join(f'<th scope="col">{w}</th>' for w in ("무엇", "점수", "방법", *(["까닭"] if told else [])))
     body = "".join(
         f'<tr><th scope="row">{escaped(a)}</th><td class="n">{escaped(v)}</td><td class="soft small">{escaped(by)}'
-        f'</td><td>{escaped(why)}</td></tr>'
+        f'</td>{f"<td>{escaped(why)}</td>" if told else ""}</tr>'
         for a, v, by, why in rows)
     table = f'<table class="marks"><tr>{head}</tr>{body}</table>'
     return f'<div class="scroll" tabindex="0" role="region" aria-label="점수의 표">{table}</div>'

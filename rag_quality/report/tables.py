@@ -197,7 +197,7 @@ def tune_html(
         f"자료의 지문 {tuned.hash}"]
     return tables_page(
         f"BM25와 벡터의 무게: {tuned.name}", tuned.verdict, tables, about=about, command=command,
-        notes=[f"식: {tuned.rule.to_dict()}", "p는 짝지은 순열 검정(표 전체에서 Holm). 색이 있는 줄이 쓸 갈래입니다."])
+        notes=[f"식: {tuned.rule}", "p는 짝지은 순열 검정(표 전체에서 Holm). 색이 있는 줄이 쓸 갈래입니다."])
 
 def sweep_html(
     rows:Sequence[dict],            # settings and figures, the best first

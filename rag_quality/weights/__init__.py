@@ -82,6 +82,17 @@ class WeightRule:
         "The weight of the vectors, 0..1; BM25 has the rest."
         return np.round(self.colloquial[1] + self.trust(x) * (self.written[1] - self.colloquial[1]), 6)
 
+    def __str__(self) -> str:
+        "In a line, for people: '구어에 BM25 0.5 · 벡터 0.5, 문어에 BM25 0.95 · 벡터 0.05 (…)'."
+        kinds, low, high = {"register": "말투로 가름", "score": "말투의 정도로 이음", "none": ""}, self.colloquial, self.written
+        pair = lambda w: f"BM25 {w[0]:g} · 벡터 {w[1]:g}"
+        looked = [kinds[self.formality]] if low != high and self.formality != "none" else []
+        for span, name in ((self.coverage, "아는 낱말의 비율"), (self.length, "낱말의 수")):
+            looked += [f"{name} {span[0]:g}에서 {span[1]:g}까지 이음"] if span and low != high else []
+        looked += [f"정규화 {self.normalization}"] if self.normalization != "minmax" else []
+        told = f"모든 질의에 {pair(low)}" if low == high else f"구어에 {pair(low)}, 문어에 {pair(high)}"
+        return told + (f" ({', '.join(looked)})" if looked else "")
+
     def to_dict(self) -> dict:
         "As a configuration writes it; `WeightRule(**d)` reads it."
         out = {
