@@ -193,7 +193,9 @@ def fit(args):
         for g, lr in zip(opt.param_groups, first):
             g["lr"] = lr*min(1, (step + 1)/60)*max(.02, (len(todo) - step)/len(todo))
         given, marks, y, w, marked, of = batch(todo[step], args.device)
-        z, tags = net(*given)
+        with torch.autocast(args.device, torch.bfloat16, enabled=args.bf16):
+            z, tags = net(*given)
+        z, tags = z.float(), tags.float()
         broken = torch.tensor([3. if k else 1. for k in y.tolist()], device=args.device)*w
         loss = (F.cross_entropy(z, y, reduction="none", label_smoothing=.05)*broken).sum()/broken.sum()
         odds = torch.logsumexp(z[:, 1:], 1) - z[:, 0]
@@ -236,6 +238,7 @@ def main():
     ap.add_argument("--pack", type=Path)
     ap.add_argument("--data", type=Path, help="dialogues instead of data/dialogues/train.jsonl")
     ap.add_argument("--start", type=Path, help="weights to start from instead of READER/checkpoint.pt")
+    ap.add_argument("--bf16", action="store_true", help="half the precision in the products: twice as fast where the processor has it")
     ap.add_argument("--all", action="store_true", help="fit on the held dialogues, too (after the settings were chosen)")
     args = ap.parse_args()
     if args.threads:
