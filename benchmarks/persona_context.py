@@ -1,4 +1,4 @@
-"""Are planted breaks of context found, and good turns left alone? python benchmarks/persona_context.py [-v] [--cuts] [dev|test|others ...]
+"""Are planted breaks of context found, and good turns left alone? python benchmarks/persona_context.py [-v] [--cuts] [dev|test|others|unseen ...]
 
 Rules alone, and with the reader of dialogues where it is installed. Turns after a break are not counted. `--cuts`: the grid from which the two cuts of
 persona.context were chosen: over the dialogues of train.jsonl that the reader's settings were tried on but not fitted (one in eight of each writer) and dev.
@@ -40,7 +40,7 @@ def cases(split):
     "(turns up to one answer, the kind of its break or '') of every turn that counts."
     for d in rows(split):
         if "breaks" in d:
-            if int(d["_id"].split("-")[-1])%8:
+            if split == "train" and int(d["_id"].split("-")[-1])%8:
                 continue
             for n in range(1, len(d["turns"]) + 1):
                 yield d["_id"], d["turns"][:n], ""
@@ -118,5 +118,5 @@ if __name__ == "__main__":
     if "--cuts" in sys.argv:
         cuts()
     else:
-        small = ["dev"] if "--slice" in sys.argv else ["dev", "test", "others"]
-        kept.run(lambda: main([a for a in sys.argv[1:] if not a.startswith("-")] or small, "-v" in sys.argv), split="dev, test, others")
+        small = ["dev"] if "--slice" in sys.argv else ["dev", "test", "others", "unseen"]
+        kept.run(lambda: main([a for a in sys.argv[1:] if not a.startswith("-")] or small, "-v" in sys.argv), split="dev, test, others, unseen")

@@ -189,6 +189,7 @@ def _evaluate_command(args) -> int:
 def _search_command(args) -> None:
     "`rag-quality search`"
     from rag_quality.cli.learn import _pack_of
+    from rag_quality.answering.named import look_up
     from rag_quality.core import ConfigError
     from rag_quality.experiment import pipeline
     if not args.query.strip():
@@ -208,9 +209,17 @@ def _search_command(args) -> None:
     if args.trace:
         for t in found.trace:
             print(f"  [{t.name}] {t.input} → {t.output} | {t.reason} | {t.ms:.1f} ms")
+    named, told = look_up(args.query, collection.passages)
+    if told:
+        print(f"\n{told}\n")
+    for p in named:
+        text = " ".join(p.text.split())
+        print(f"\n이름을 댄 조문: {p.title or p.doc_id}  ({p.doc_id})\n   {text[:160]}{'…' if len(text) > 160 else ''}")
     if not found.hits:
         print("찾은 조문이 없습니다.")
     else:
+        if named:
+            print("\n낱말로 찾은 조문")
         if found.model is not None:
             print(f"LLM: {found.model.method or '쓰지 않음: ' + found.model.why}")
         print("(괄호 안의 점수는 이 질문 안에서만 견줄 수 있습니다)")
