@@ -15,8 +15,8 @@ from typing import Any
 
 from .parts import source_of
 from .. import __version__
-from rag_quality.answering.requests import (MOST_ANSWER, MOST_QUERY, Asked, Refusal, asked_of, check_of, json_bytes,
-    no_model, object_of, text_of)
+from .requests import (MOST_ANSWER, MOST_QUERY, ChatRequest, Refusal, asked_of, check_of,
+    json_bytes, no_model, object_of, text_of)
 from ..core import ConfigError, RagQualityError, bundle_path, import_extra, log
 from ..core.wall import place_of
 
@@ -67,7 +67,7 @@ def _pieces(text:str) -> list[str]:
     "A text in sentences and lines, nothing lost."
     return re.findall(r".+?(?:[.!?]\s+|\n\s*|\Z)", text, re.S)
 
-def _reply(found:Mapping, asked:Asked, name:str) -> dict:
+def _reply(found:Mapping, asked:ChatRequest, name:str) -> dict:
     "A `chat.completion`."
     message = {"role": "assistant", "content": found["answer"], "refusal": None}
     return {
@@ -81,7 +81,7 @@ def _event(value) -> bytes:
 
 _ALIVE = 10.0          # seconds between signs of life while an answer is being made
 
-async def _events(task:asyncio.Task, asked:Asked, name:str):
+async def _events(task:asyncio.Task, asked:ChatRequest, name:str):
     "The `chat.completion.chunk`s of an answer that is being made, as server-sent events."
     head = {
         "id": f"chatcmpl-{secrets.token_hex(12)}", "object": "chat.completion.chunk", "created": int(time.time()),

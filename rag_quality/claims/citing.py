@@ -52,25 +52,42 @@ _END = r"(?![가-힣](?<![에의와과를을은는이가나로부까및또,도�
 _DEEP = rf"""(?:\s?(?:제\s?)?(?P<par>\d{{1,2}})\s?항|\s?(?P<circle>{_C})\s?항?|\((?P<round>\d{{1,2}})\)(?=\s?[항호])항?)?
     (?:\s?(?:제\s?)?(?P<item>\d{{1,2}})\s?호(?:의\s?(?P<itemb>\d{{1,2}})(?!\d))?(?!\s?(?:서식|봉|차|관|실)))?
     (?:\s?(?:제\s?)?["“‘']?(?P<sub>[가나다라마바사아자차카타파하])["”’']?\s?목(?![가-힣]{{2}}))?"""
-_ARTICLE = rf"""(?:제\s?(?P<art>\d{{1,4}})\s?조(?!합|직|정|사하|건)|(?P<bare>(?<!\d)\d{{1,3}})\s?조(?=[에의와과를을은는이가\s,.)\]]|$)(?!\s?(?:원|달러|억|\d?교대|각))|§\s?(?P<sec>\d{{1,4}})(?:\((?P<secp>\d{{1,2}})\))?)
-    (?:\s?의\s?(?P<branch>\d{{1,2}})(?![\d]|\s?(?:항|호|분|개|명|인|회|학|년|월|일|점|배)))?(?:\s?[(（][^()（）\n]{{1,40}}[)）](?=\s?(?:제\s?\d|{_C})))?"""
+_ARTICLE = (
+    rf"""(?:제\s?(?P<art>\d{{1,4}})\s?조(?!합|직|정|사하|건)"""
+    rf"""|(?P<bare>(?<!\d)\d{{1,3}})\s?조(?=[에의와과를을은는이가\s,.)\]]|$)(?!\s?(?:원|달러|억|\d?교대|각))"""
+    rf"""|§\s?(?P<sec>\d{{1,4}})(?:\((?P<secp>\d{{1,2}})\))?)
+    (?:\s?의\s?(?P<branch>\d{{1,2}})(?![\d]|\s?(?:항|호|분|개|명|인|회|학|년|월|일|점|배)))?"""
+    rf"""(?:\s?[(（][^()（）\n]{{1,40}}[)）](?=\s?(?:제\s?\d|{_C})))?"""
+)
 _SPOT = re.compile(rf"(?:{_ARTICLE}){_DEEP}", re.X)
 _LOWER = re.compile(
-    rf"""(?<![\d가-힣])(?:제\s?(?P<par>\d{{1,2}})\s?항|(?P<circle>{_C})\s?항)(?:\s?(?:제\s?)?(?P<item>\d{{1,2}})\s?호(?:의\s?(?P<itemb>\d{{1,2}})(?!\d))?)?(?:\s?(?P<sub>[가나다라마바사아자차카타파하])\s?목)?
-    |(?<![\d가-힣])제\s?(?P<item2>\d{{1,2}})\s?호(?:의\s?(?P<itemb2>\d{{1,2}})(?!\d))?(?!\s?(?:서식|봉|차|관|실))(?:\s?(?P<sub2>[가나다라마바사아자차카타파하])\s?목)?|(?<![가-힣])(?P<sub3>[가나다라마바사아자차카타파하])목(?=[에의과은을,\s]|$)""",
+    rf"""(?<![\d가-힣])(?:제\s?(?P<par>\d{{1,2}})\s?항|(?P<circle>{_C})\s?항)"""
+    rf"""(?:\s?(?:제\s?)?(?P<item>\d{{1,2}})\s?호(?:의\s?(?P<itemb>\d{{1,2}})(?!\d))?)?"""
+    rf"""(?:\s?(?P<sub>[가나다라마바사아자차카타파하])\s?목)?
+    |(?<![\d가-힣])제\s?(?P<item2>\d{{1,2}})\s?호(?:의\s?(?P<itemb2>\d{{1,2}})(?!\d))?(?!\s?(?:서식|봉|차|관|실))"""
+    rf"""(?:\s?(?P<sub2>[가나다라마바사아자차카타파하])\s?목)?"""
+    rf"""|(?<![가-힣])(?P<sub3>[가나다라마바사아자차카타파하])목(?=[에의과은을,\s]|$)""",
     re.X,
 )
 
 # %% ../../nbs/claims/05_citing.ipynb #c9feab5e
 _RELATIVE = re.compile(
-    rf"(?<![가-힣])(?:(?P<same>같은\s?조|동\s?조|본\s?조|이\s조|해당\s?조문?|위\s?조항)|(?P<prev>전\s?조|앞\s?조)|(?P<sameitem>같은\s?항|동\s?항|이\s항)|(?P<previtem>전\s?항|앞\s?항))(?![가-힣](?<![에의와과를을은는이가도단본])){_DEEP}",
+    r"(?<![가-힣])(?:(?P<same>같은\s?조|동\s?조|본\s?조|이\s조|해당\s?조문?|위\s?조항)"
+    r"|(?P<prev>전\s?조|앞\s?조)|(?P<sameitem>같은\s?항|동\s?항|이\s항)|(?P<previtem>전\s?항|앞\s?항))"
+    rf"(?![가-힣](?<![에의와과를을은는이가도단본])){_DEEP}",
     re.X,
 )
 _ANNEX = re.compile(
-    r"(?:\[|〔|<)?(?P<annex>별\s?(?:표|지|첨)(?:\s?제?\s?\d{1,3}\s?(?:호(?:의\s?\d+)?)?(?:-\d+)?(?:\s?서식)?|(?=[에의을를과와은]|\s|$)))(?:\]|〕|>)?"
+    r"(?:\[|〔|<)?(?P<annex>별\s?(?:표|지|첨)"
+    r"(?:\s?제?\s?\d{1,3}\s?(?:호(?:의\s?\d+)?)?(?:-\d+)?(?:\s?서식)?|(?=[에의을를과와은]|\s|$)))"
+    r"(?:\]|〕|>)?"
 )
 # all of it: no article is named
-_ADDENDA = re.compile(r"부\s?칙(?:\s?(?:[<(〈（\[]\s?[\d., 제호년월일\-]{4,40}[>)〉）\]]|\d{4}\.\s?\d{1,2}\.\s?\d{1,2}\.?+)(?!\s?+[>›·,]?\s?제?\s?\d+\s?조)|(?=\s?\]))")
+_ADDENDA = re.compile(
+    r"부\s?칙(?:\s?(?:[<(〈（\[]\s?[\d., 제호년월일\-]{4,40}[>)〉）\]]|\d{4}\.\s?\d{1,2}\.\s?\d{1,2}\.?+)"
+    r"(?!\s?+[>›·,]?\s?제?\s?\d+\s?조)"
+    r"|(?=\s?\]))"
+)
 _ADDENDUM = re.compile(
     r"부\s?칙\s?(?:[<(〈（\[]\s?[\d.,"
     r" 제호년월일\-]{4,40}[>)〉）\]]|\d{4}\.\s?\d{1,2}\.\s?\d{1,2}\.?)?\s?(?:[>›·,]\s?)?$"
@@ -96,7 +113,8 @@ def _noun(word:str) -> bool:
     "Is a word a noun ('연구년': with a bound one after it)?"
     tags = [t.tag for t in tokens(word)]
     # '이수' alone is read as '이 수'
-    return bool(re.search("[가-힣A-Za-z]", word)) and (all(t in _NOMINAL for t in tags) or tags == ["NNG", "NNB"] or word == "이수")
+    return bool(re.search("[가-힣A-Za-z]", word)) and (
+        all(t in _NOMINAL for t in tags) or tags == ["NNG", "NNB"] or word == "이수")
 
 def _name_start(text:str, head:int, end:int) -> int:
     "Where the regulation's name begins whose last word holds text[head:end]."
@@ -137,7 +155,8 @@ _LEVELS = ("article", "paragraph", "item")
 _LINK = re.compile(r"(?:[(（][^()（）\n]{1,40}[)）])?\s?(?:,|·|ㆍ|및|와|과|또는|이나|나|혹은|그리고|/|;|,\s?및)\s?$")
 _RANGE = re.compile(r"\s?(?:부터|에서|내지|[~∼～–-])\s?$")
 _AFTER_REG = re.compile(
-    r"[」』”\"’'*]{0,3}(?:에|의)\s?(?:따르면|따라|따른|따릅|따르|의하면|의하여|의해|의거|근거|명시|규정|정한|정해|정하|나와|있는|있습|포함)|에서(?:는|도)?\s|[」』]|(?:은|는|에는|에도)\s"
+    r"[」』”\"’'*]{0,3}(?:에|의)\s?(?:따르면|따라|따른|따릅|따르|의하면|의하여|의해|의거|근거|명시|규정|정한|정해|정하|나와|있는|있습|포함)|에서(?:는|도)?\s"
+    r"|[」』]|(?:은|는|에는|에도)\s"
 )
 _BARE_REG = re.compile(r"[가-힣A-Za-z·ㆍ․‧]{0,60}"+_HEAD+r"(?="+_AFTER_REG.pattern+")")
 
@@ -308,12 +327,18 @@ def _one(text, s, end, kind, m, floor, prev, base, joined):
         and regulation in ("법", "규정", "학칙", "세칙", "지침")
     ):
         regulation, relative, start = prev.regulation, True, start - 3
-    elif named and (_RELATIVE_REG.search(regulation) or _RELATIVE_REG.search(text[max(0, start-4):start].lstrip()+regulation)):
+    elif named and (
+        _RELATIVE_REG.search(regulation)
+        or _RELATIVE_REG.search(text[max(0, start-4):start].lstrip()+regulation)
+    ):
         regulation, relative = (base.regulation if base else ""), True
         start = start - len(re.search(r"(?:(?:이|본|동|같은|해당|위|당해)\s?)?$", text[max(0, start-4):start])[0])
     elif not named and prev and (m2 := re.search(r"(?:같은|동)\s?(?:법률?|규정|학칙|세칙|지침)\s?$", text[max(floor, s-8):s])):
         regulation, relative, start, named = prev.regulation, True, max(floor, s-8) + m2.start(), (prev.regulation, s)
-    elif named and prev and (m2 := re.search(r"(?:같은|동)\s?(?:법|규정|학칙)\s?$", text[max(0, s-30):s][:text[max(0, s-30):s].rfind(regulation.split()[-1])])):
+    elif named and prev and (m2 := re.search(
+        r"(?:같은|동)\s?(?:법|규정|학칙)\s?$",
+        text[max(0, s-30):s][:text[max(0, s-30):s].rfind(regulation.split()[-1])],
+    )):
         last = regulation.split()[-1]
         regulation, relative, start = (
             prev.regulation + ("" if last in ("법", "규정", "학칙") else " " + last),
@@ -434,8 +459,12 @@ class Heading:
         return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
 
 _HEADING = re.compile(
-    rf"""\s*(?=[^>›\n]{{1,60}}[>›]|[^\[]|\[[^\]]{{0,60}}제)[#*【\[〔「『]*(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›()<\[\]【】「」]|\([^()\n]{{1,10}}\)(?=[가-힣])|(?=[^>›\n]{{1,50}}[>›])[()\[\]]){{0,60}}?)[」』\]】]?\s*(?:[>›|:]\s*)?(?P<add>부\s?칙(?:\s?[<(（]?[\d.\s,년월일]{{6,20}}[>)）]?)?\s*(?:[>›]\s*)?)?
-    (?:\[)?제\s?(?P<art>\d{{1,4}})\s?조(?:의\s?(?P<branch>\d{{1,2}}))?(?:-(?P<again>\d{{1,2}})(?=[(（\s]|$))?\]?(?P<after>.{{0,160}})""",
+    rf"""\s*(?=[^>›\n]{{1,60}}[>›]|[^\[]|\[[^\]]{{0,60}}제)[#*【\[〔「『]*"""
+    rf"""(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›()<\[\]【】「」]|\([^()\n]{{1,10}}\)(?=[가-힣])"""
+    rf"""|(?=[^>›\n]{{1,50}}[>›])[()\[\]]){{0,60}}?)[」』\]】]?\s*(?:[>›|:]\s*)?"""
+    rf"""(?P<add>부\s?칙(?:\s?[<(（]?[\d.\s,년월일]{{6,20}}[>)）]?)?\s*(?:[>›]\s*)?)?
+    (?:\[)?제\s?(?P<art>\d{{1,4}})\s?조(?:의\s?(?P<branch>\d{{1,2}}))?(?:-(?P<again>\d{{1,2}})(?=[(（\s]|$))?\]?"""
+    rf"""(?P<after>.{{0,160}})""",
     re.X,
 )
 _CRUMB = re.compile(r"\s*(?P<title>[^>›\n]{0,60}?)(?P<more>(?:\s*[>›]\s*[^>›\n:]{0,80})*?)(?:\s*:\s+|\s*\n|\s*$)")
@@ -482,8 +511,11 @@ def read_heading(text:str) -> Heading|None:
 
 # %% ../../nbs/claims/05_citing.ipynb #ccf9a2e9
 _ANNEX_HEADING = re.compile(
-    r"""\s*[#*【\[〔「『]*(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›|:]){2,60}?)[」』\]】]?\s*(?:[>›|:]\s*)?[\[<〈【]?(?P<annex>별\s?[표지])\s?(?:제\s?)?(?P<n>\d{1,3})?(?:\s?호)?(?:(?:의\s?|-)(?P<sub>\d{1,3}))?(?:\s?서식)?[\]>〉】]?
-    \s*(?:[(（](?P<title>(?:[^()（）\n]|[(（][^()（）\n]*[)）]){1,80})[)）]|(?<=\s)(?P<bare>(?![에의을를은는과와이가로도]\s)[가-힣A-Za-z][가-힣A-Za-z0-9·ㆍ, ]{1,40})(?=\s*[>›:\n]|\s*$))?\s*(?:[>›:]\s*|\n|$)""",
+    r"""\s*[#*【\[〔「『]*(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›|:]){2,60}?)[」』\]】]?\s*(?:[>›|:]\s*)?[\[<〈【]?"""
+    r"""(?P<annex>별\s?[표지])\s?(?:제\s?)?(?P<n>\d{1,3})?(?:\s?호)?(?:(?:의\s?|-)(?P<sub>\d{1,3}))?(?:\s?서식)?[\]>〉】]?
+    \s*(?:[(（](?P<title>(?:[^()（）\n]|[(（][^()（）\n]*[)）]){1,80})[)）]"""
+    r"""|(?<=\s)(?P<bare>(?![에의을를은는과와이가로도]\s)[가-힣A-Za-z][가-힣A-Za-z0-9·ㆍ, ]{1,40})(?=\s*[>›:\n]|\s*$))?\s*"""
+    r"""(?:[>›:]\s*|\n|$)""",
     re.X,
 )
 
@@ -511,11 +543,14 @@ def _bare_heading(text:str) -> Heading|None:
 # %% ../../nbs/claims/05_citing.ipynb #bad79d55
 _DATE = re.compile(r"(\d{4})\s?[.년\-]\s?(\d{1,2})\s?[.월\-]\s?(\d{1,2})")
 _MARK = re.compile(
-    r"[<〈\[(（]\s?(?:본조|본항|본호|조|항|호|조\s?번호|제목|단서|전문|전부|일부|종전.{0,30}?)?\s?(?P<what>삭제|신설|개정|이동|시행일?|제정|전문개정|본조신설)[^<>〈〉\[\]()（）\n]{0,400}[>〉\])）]"
+    r"[<〈\[(（]\s?(?:본조|본항|본호|조|항|호|조\s?번호|제목|단서|전문|전부|일부|종전.{0,30}?)?\s?"
+    r"(?P<what>삭제|신설|개정|이동|시행일?|제정|전문개정|본조신설)[^<>〈〉\[\]()（）\n]{0,400}[>〉\])）]"
 )
 _GONE = re.compile(
     r"(?:^|(?<=\n))["
-    rf" \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\.|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?)?\s{{0,4}}[<〈\[(]?\s?삭\s?제\s?(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?["
+    rf" \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
+    rf"|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?)?\s{{0,4}}[<〈\[(]?\s?삭\s?제\s?"
+    rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?["
     r" \t]{0,8}(?=\n|$)"
 )
 

@@ -133,7 +133,7 @@ class _Words:
         return len({*self._same, *self._other, *self._turned})
 
 # %% ../../nbs/claims/08_lexicon.ipynb #7f342d1e
-class _Found(_Words):
+class _FoundWords(_Words):
     "The words of the groups, found in a text."
     def units(self, toks:Sequence[Token]) -> list[Unit]:
         "The content of an analysed text as units, in order; the longest known words first."
@@ -204,7 +204,7 @@ class _Found(_Words):
         return found
 
 # %% ../../nbs/claims/08_lexicon.ipynb #dff455ec
-class Lexicon(_Found):
+class Lexicon(_FoundWords):
     """Words that mean the same (`equivalent`), the two sides of one event (`converse`), and words that exclude one
     another (`exclusive`)."""
     def equivalent(self, a:Unit, b:Unit) -> bool:

@@ -86,14 +86,17 @@ _DIGITS_ONE = rf"(?:{_D}|{_S}{{1,8}})"
 _HANGUL_START = r"(?<![가-힣\d])|(?:(?<=[^가-힣][약총금월각])|(?<=^[약총금월각]))(?=[일이삼사오육칠팔구십백천만]{2})"
 
 _NUMBER = re.compile(
-    rf"""(?P<fraction>(?:(?<![\d.,/])(?P<den>\d[\d,]{{0,9}}\s?천?)|(?:{_HANGUL_START})(?P<sden>{_S}{{1,6}}만?))\s?분\s?의\s?(?P<num>\d{{1,9}}(?:\.\d{{1,4}})?|{_S}{{1,6}}(?![가-힣])|{_S}{{1,6}}(?=[을를은이의가로만에와과씩]|이상|이하|미만|초과|까지)))
+    rf"""(?P<fraction>(?:(?<![\d.,/])(?P<den>\d[\d,]{{0,9}}\s?천?)"""
+    rf"""|(?:{_HANGUL_START})(?P<sden>{_S}{{1,6}}만?))\s?분\s?의\s?"""
+    rf"""(?P<num>\d{{1,9}}(?:\.\d{{1,4}})?|{_S}{{1,6}}(?![가-힣])|{_S}{{1,6}}(?=[을를은이의가로만에와과씩]|이상|이하|미만|초과|까지)))
 |(?<![\d./A-Za-z-])(?P<top>\d{{1,3}})\s?/\s?(?P<bottom>\d{{1,4}})(?![\d/])
 |(?P<digits>(?<!\d)(?<!\d[.,])(?<![A-Za-z_])(?=\d){_MIXED}(?!\.?\d))
 |(?P<glyph>[½⅓⅔¼¾])
 |(?:{_HANGUL_START})(?:(?P<days>{_alternatives(_DAYS)})
 |(?P<several>수[십백천만억]{{1,3}})
 |(?P<pair>(?<![는은운린난을]\s)한\s두(?=\s?[가-힣]))
-|(?P<native>(?:{_alternatives(_NATIVE_TENS)})(?:{_alternatives(_NATIVE_ONES)})?|{_alternatives(_ABOUT)}|{_alternatives(_NATIVE_ONES)})(?!\s?분\s?의)
+|(?P<native>(?:{_alternatives(_NATIVE_TENS)})(?:{_alternatives(_NATIVE_ONES)})?"""
+    rf"""|{_alternatives(_ABOUT)}|{_alternatives(_NATIVE_ONES)})(?!\s?분\s?의)
 |(?P<point>[영일이삼사오육칠팔구]\s?점\s?[영일이삼사오육칠팔구]{{1,3}})
 |(?P<sino>(?={_S}|만|억){_SINO}))""",
     re.X,
@@ -167,16 +170,22 @@ from dataclasses import dataclass
 _TABLE = """
 duration 개월 12: 년 해 개년|duration 개월 1: 개월 달|duration 개월 3: 개_분기|duration 일 7: 주 주일 주간|duration 일 1: 일
 duration 일 1/24: 시간|duration 일 1/1440: 분|duration 일 1/86400: 초|duration 학기 1: 학기 개_학기|duration 학기 2: 학년도 개_학년도
-workday 영업일 1: 영업일 근무일 수업일 영업일간|night 박 1: 박|money 원 1: 원|money 달러 1: 달러 불 USD|money 유로 1: 유로|money 엔 1: 엔|money 위안 1: 위안
-ratio 비 1/100: % 퍼센트 프로 퍼 퍼센트(%)|ratio 비 1/10: 할|ratio 비 1/100: 푼|ratio 비 1/1000: ‰ 퍼밀|ratio 비 1: 배 배수|point %p 1: %p %P %포인트 퍼센트포인트 퍼센트_포인트
+workday 영업일 1: 영업일 근무일 수업일 영업일간|night 박 1: 박|\
+money 원 1: 원|money 달러 1: 달러 불 USD|money 유로 1: 유로|money 엔 1: 엔|money 위안 1: 위안
+ratio 비 1/100: % 퍼센트 프로 퍼 퍼센트(%)|ratio 비 1/10: 할|ratio 비 1/100: 푼|ratio 비 1/1000: ‰ 퍼밀|\
+ratio 비 1: 배 배수|point %p 1: %p %P %포인트 퍼센트포인트 퍼센트_포인트
 credit 학점 1: 학점|score 점 1: 점|age 세 1: 세 살
-length m 1/1000: mm ㎜ 밀리미터|length m 127/5000: 인치|length m 1/100: cm ㎝ 센티미터 센티|length m 1: m 미터|length m 1000: km ㎞ Km KM 킬로미터
-area ㎡ 1: ㎡ m² m2 제곱미터 평방미터|area ㎡ 400/121: 평|area ㎡ 10000: ha 헥타르|area ㎡ 1000000: ㎢ km² 제곱킬로미터|volume L 1000: ㎥ m³ 세제곱미터
+length m 1/1000: mm ㎜ 밀리미터|length m 127/5000: 인치|length m 1/100: cm ㎝ 센티미터 센티|\
+length m 1: m 미터|length m 1000: km ㎞ Km KM 킬로미터
+area ㎡ 1: ㎡ m² m2 제곱미터 평방미터|area ㎡ 400/121: 평|area ㎡ 10000: ha 헥타르|area ㎡ 1000000: ㎢ km² 제곱킬로미터|\
+volume L 1000: ㎥ m³ 세제곱미터
 volume L 1: L l ℓ 리터|volume L 1/1000: ml mL ㎖ 밀리리터 cc
 mass g 1: g 그램|mass g 1000: kg ㎏ Kg KG 킬로그램 킬로|mass g 1000000: t 톤|mass g 1/1000: mg 밀리그램|temperature 도 1: 도 ℃ °C
 data MB 1/1024: KB kB 킬로바이트|data MB 1: MB 메가바이트 메가|data MB 1024: GB 기가바이트 기가|data MB 1048576: TB 테라바이트
-count 명 1: 명 인 사람|count 회 1: 회 번 차례|count 과목 1: 과목 교과목 개_과목 개_교과목|count 개 1: 개 개소|count 곳 1: 곳 군데 개소|count 매 1: 매 장|count 쪽 1: 쪽 페이지
-count 자 1: 자 글자|count 문항 1: 문항 문제 개_문항|count 팀 1: 팀 개_팀|count 가구 1: 가구 세대|count 실 1: 실 개실 개_실|count 상자 1: 상자 박스|count 개교 1: 개교 개_학교 개_대학
+count 명 1: 명 인 사람|count 회 1: 회 번 차례|count 과목 1: 과목 교과목 개_과목 개_교과목|\
+count 개 1: 개 개소|count 곳 1: 곳 군데 개소|count 매 1: 매 장|count 쪽 1: 쪽 페이지
+count 자 1: 자 글자|count 문항 1: 문항 문제 개_문항|count 팀 1: 팀 개_팀|count 가구 1: 가구 세대|\
+count 실 1: 실 개실 개_실|count 상자 1: 상자 박스|count 개교 1: 개교 개_학교 개_대학
 count 강좌 1: 강좌 개_강좌
 ordinal 등 1: 등 위|ordinal 분기 1: 분기|ordinal 년차 1: 년차 년_차|ordinal 일차 1: 일차 일_차|ordinal 주차 1: 주차 주_차
 """
@@ -204,7 +213,8 @@ def _table():
             units[f.replace("_", " ")] = _MeasureUnit(f.replace("_", " "), dimension, unit, Fraction(factor))
     def more(words, kind):
         return {
-            w.replace("_", " "): _MeasureUnit(w.replace("_", " "), f"{kind}:{(u := w.removeprefix('개_'))}", u, Fraction(1))
+            w.replace("_", " "): _MeasureUnit(
+                w.replace("_", " "), f"{kind}:{(u := w.removeprefix('개_'))}", u, Fraction(1))
             for w in words.split()
         }
     return {**more(_COUNTS, "count"), **units}, {**units, **more(_COUNTS, "count"), **more(_ORDINALS, "ordinal")}
@@ -215,14 +225,19 @@ _UNITS["분기"] = _MeasureUnit("분기", "duration", "개월", Fraction(3))
 
 # %% ../../nbs/claims/02_numbers.ipynb #456d8db2
 _TAIL = (
-    r"(?![가-힣A-Za-z²³])|(?=(?:은|는|을|를|의|에|로|으로|와|과|도|만|씩|당|간|동안|까지|부터|마다|이상|이하|이내|이후|이전|미만|초과|내에|내로|내외|안에|안으로|전|후|뒤|정도|가량|남짓|쯤|째|짜리|치(?![가-힣])|넘|여|보다|마저|조차|뿐|"
-    r"나|랑|하고|다\b|임\b|입니|였|이었|이었|예요|이에요|이다|인\b|이며|며|고\b|이고|면|라|지|든|한도|연속|만에|들이|무렵|상당|기준|미달|제\b|제를|제로|권\b|가(?![가-힣])|이(?![가-힣])|이서|이나|이면|이라|이지|이든|이랑|인데|인가|인지|"
-    r"이요|이야|이어|이했|이신|중\b|별|분(?![가-힣])|분의|분을|분은|분이|분과|분까지|안(?![가-힣])|내(?![가-힣])|밖|남은|지난|정(?![가-힣])|거리|걸|만큼|대로|에서|치고|요\b|용\b|일\s때|인\s|인\b))"
+    r"(?![가-힣A-Za-z²³])"
+    r"|(?=(?:은|는|을|를|의|에|로|으로|와|과|도|만|씩|당|간|동안|까지|부터|마다|이상|이하|이내|이후|이전|미만|초과|내에|내로|내외|안에|안으로|전|후|뒤|정도|가량|남짓|쯤|째|짜리"
+    r"|치(?![가-힣])|넘|여|보다|마저|조차|뿐|"
+    r"나|랑|하고|다\b|임\b|입니|였|이었|이었|예요|이에요|이다|인\b|이며|며|고\b|이고|면|라|지|든|한도|연속|만에|들이|무렵|상당|기준|미달|제\b|제를|제로|권\b|가(?![가-힣])"
+    r"|이(?![가-힣])|이서|이나|이면|이라|이지|이든|이랑|인데|인가|인지|"
+    r"이요|이야|이어|이했|이신|중\b|별|분(?![가-힣])|분의|분을|분은|분이|분과|분까지|안(?![가-힣])|내(?![가-힣])"
+    r"|밖|남은|지난|정(?![가-힣])|거리|걸|만큼|대로|에서|치고|요\b|용\b|일\s때|인\s|인\b))"
 )
 
 def _regex(units):
     return re.compile(
-        rf"(\s?)({'|'.join(re.escape(w).replace(chr(92)+' ', ' ?') for w in sorted(units, key=len, reverse=True))})(?:{_TAIL})"
+        rf"(\s?)({'|'.join(re.escape(w).replace(chr(92)+' ', ' ?') for w in sorted(units, key=len, reverse=True))})"
+        rf"(?:{_TAIL})"
     )
 
 _AFTER_DIGITS, _AFTER_HANGUL = _regex(_DIGIT_UNITS), _regex(_UNITS)
@@ -326,11 +341,14 @@ from dataclasses import replace
 # %% ../../nbs/claims/02_numbers.ipynb #7ab0f636
 _NOT = re.compile(
     r"""https?://\S{1,2000}|www\.\S{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.-]{1,64}
-|(?<!\d)0\d{1,2}[-.)\s]\s?\d{3,4}[-.\s]\d{4}(?!\d)|(?<!\d)1[568]\d\d-\d{4}(?!\d)|내선\s?(?:번호)?\s?\d{1,5}|(?<![\d-])\d{5,6}-\d{2,7}(?!\d)
+|(?<!\d)0\d{1,2}[-.)\s]\s?\d{3,4}[-.\s]\d{4}(?!\d)|(?<!\d)1[568]\d\d-\d{4}(?!\d)"""
+    r"""|내선\s?(?:번호)?\s?\d{1,5}|(?<![\d-])\d{5,6}-\d{2,7}(?!\d)
 |제\s?(?:\d{1,6}|[일이삼사오육칠팔구십백]{1,4})(?:-\d{1,6})?\s?(?:조|항|호(?!봉)|장|절|편|관|목|권)(?:의\s?\d{1,3})?
 |(?:별표|별지|붙임|서식|첨부|표|그림|부칙|각주)\s?(?:제\s?)?\d{1,4}(?:호|의\s?\d{1,2})?(?!\s?(?:일|명|부|매|개|장|%|점))
-|(?<![\d,.])\d{1,4}조(?:의\s?\d{1,2}|제|\s?\d{1,2}항|(?=\s?\d{1,2}호)|(?=에\s|의\s|를\s|에서|에\s?따))|(?<=조)\s?\d{1,2}항|(?:버전|판|ver\.?|v)\s?\d+(?:\.\d+){0,4}
-|\d{1,3}번\s?(?:출구|문항|문제|항목|버스|창구|게이트|좌석|방|교실|강의실|홈|타자|선택지|국도|버튼)|(?<!\d)\d{1,5}-\d{1,5}(?:번지|호)|제\s?\d{1,3}의\s?(?!\d)|1인\s?1기""",
+|(?<![\d,.])\d{1,4}조(?:의\s?\d{1,2}|제|\s?\d{1,2}항|(?=\s?\d{1,2}호)|(?=에\s|의\s|를\s|에서|에\s?따))"""
+    r"""|(?<=조)\s?\d{1,2}항|(?:버전|판|ver\.?|v)\s?\d+(?:\.\d+){0,4}
+|\d{1,3}번\s?(?:출구|문항|문제|항목|버스|창구|게이트|좌석|방|교실|강의실|홈|타자|선택지|국도|버튼)|(?<!\d)\d{1,5}-\d{1,5}(?:번지|호)"""
+    r"""|제\s?\d{1,3}의\s?(?!\d)|1인\s?1기""",
     re.X,
 )
 
@@ -341,14 +359,22 @@ def _hide_identifiers(text:str) -> str:
 
 # %% ../../nbs/claims/02_numbers.ipynb #67222452
 _WORDS = re.compile(
-    r"(?<![가-힣])(?:(?P<half>절반|반값|반액)|(?P<most>과반수?)|(?P<all>전액)|(?P<twice>갑절|곱절)|(?P<half2>반)(?=으로\s)|(?P<year>반\s?년)(?![가-힣]{2})|(?P<rel>당일|전날|전일(?!제)|다음\s?날|익일|이튿날)(?=부터|까지|에|의|이|은|\s|[^가-힣]|$))"
+    r"(?<![가-힣])(?:(?P<half>절반|반값|반액)|(?P<most>과반수?)|(?P<all>전액)|(?P<twice>갑절|곱절)"
+    r"|(?P<half2>반)(?=으로\s)|(?P<year>반\s?년)(?![가-힣]{2})"
+    r"|(?P<rel>당일|전날|전일(?!제)|다음\s?날|익일|이튿날)(?=부터|까지|에|의|이|은|\s|[^가-힣]|$))"
     r"|(?:(?<=[일료시한날])\s?|(?<=[일료시한날]\s))(?P<months>\d{1,2})월(?=\s?전)|(?<![\d.])(?P<months2>1[3-9]|[2-9]\d)월(?!\s?\d)"
-    r"|(?<![A-Za-z])(?P<letter>[A-DF])(?:\s?(?P<sign>[+0°]|-(?!\d)|플러스|제로|마이너스)(?![A-Za-z\d])(?!\s?(?:용지|크기|사이즈|규격))|(?=\s?(?:학점|등급|성적|이상|이하|미만)))(?:\s?학점)?"
+    r"|(?<![A-Za-z])(?P<letter>[A-DF])"
+    r"(?:\s?(?P<sign>[+0°]|-(?!\d)|플러스|제로|마이너스)(?![A-Za-z\d])(?!\s?(?:용지|크기|사이즈|규격))|(?=\s?(?:학점|등급|성적|이상|이하|미만)))"
+    r"(?:\s?학점)?"
     r"|(?<![가-힣])(?P<nth>첫|두|세|네|다섯|여섯|일곱|여덟|아홉|열)\s?번째|(?<![가-힣])(?P<nth2>첫|둘|셋|넷|다섯)째\s?(?P<what>주|날|달|해|학기)(?![가-힣])"
-    r"|(?<![\d.])(?P<of>\d{1,4}(?:\.\d{1,2})?)\s?점?\s?만점(?:에|의|에서|으로|\s?기준|\s?중)?\s?(?:으로\s?)?(?:최소\s|최대\s|평균\s|평점\s)?(?P<got>\d{1,4}(?:\.\d{1,2})?)\s?점?(?!\d)"
+    r"|(?<![\d.])(?P<of>\d{1,4}(?:\.\d{1,2})?)\s?점?\s?만점(?:에|의|에서|으로|\s?기준|\s?중)?\s?(?:으로\s?)?(?:최소\s|최대\s|평균\s|평점\s)?"
+    r"(?P<got>\d{1,4}(?:\.\d{1,2})?)\s?점?(?!\d)"
     r"|(?<![\d.])(?P<got2>[0-4]\.\d{1,2})\s?/\s?(?P<of2>4\.[35]0?|5\.0)(?!\d)"
-    r"|(?:평점|GPA|학점(?=[^.]{0,6}\d\.\d))\s?(?:평균|평점)?\s?(?:은|는|이|가|을|의)?\s?(?:최소\s|최대\s|평균\s)?(?P<gp>[0-5](?:\.\d{1,3})?(?![\d.])(?!\s?(?:학점|과목|개|등급|명|회|번|년|학기|만점|배|분|%|/|,|~|-))|[영일이삼사]\s?점\s?[영일이삼사오육칠팔구]{1,2})\s?점?"
-    r"|(?<![\d.])(?P<a>\d{1,4}(?:\.\d{1,2})?)\s?대\s?(?P<b>\d{1,3})(?![\d가-힣])|(?:경쟁률|비율)\S{0,2}\s?(?P<a2>\d{1,4}(?:\.\d{1,2})?)\s?:\s?(?P<b2>\d{1,3})(?![\d])"
+    r"|(?:평점|GPA|학점(?=[^.]{0,6}\d\.\d))\s?(?:평균|평점)?\s?(?:은|는|이|가|을|의)?\s?(?:최소\s|최대\s|평균\s)?"
+    r"(?P<gp>[0-5](?:\.\d{1,3})?(?![\d.])(?!\s?(?:학점|과목|개|등급|명|회|번|년|학기|만점|배|분|%|/|,|~|-))"
+    r"|[영일이삼사]\s?점\s?[영일이삼사오육칠팔구]{1,2})\s?점?"
+    r"|(?<![\d.])(?P<a>\d{1,4}(?:\.\d{1,2})?)\s?대\s?(?P<b>\d{1,3})(?![\d가-힣])"
+    r"|(?:경쟁률|비율)\S{0,2}\s?(?P<a2>\d{1,4}(?:\.\d{1,2})?)\s?:\s?(?P<b2>\d{1,3})(?![\d])"
 )
 _NTH = dict(zip("첫 두 세 네 다섯 여섯 일곱 여덟 아홉 열 둘 셋 넷".split(), (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 2, 3, 4)))
 
@@ -395,7 +421,10 @@ _JOIN = re.compile(r"\s?(?:~|-|내지|에서)\s?")
 _LIST = re.compile(r"\s?[·,]\s?(?=\d{1,2}(?!\d))")
 _YEO = re.compile(r"\s?여(?!덟|섯|러|드레)\s?(?=[가-힣])")
 # '두 남자' is two people
-_PEOPLE = re.compile(r"\s(?:[가-힣]{0,3}[은는한인린운큰]\s)?(?:남자|여자|남성|여성|소년|소녀|아이|어린이|아기|학생|교수|교사|직원|위원|청년|노인|남녀|친구|형제|자매|선수|경찰|군인|기관장|당사자|자녀|후보|배우|신입생|신청자|응시자|지원자)")
+_PEOPLE = re.compile(
+    r"\s(?:[가-힣]{0,3}[은는한인린운큰]\s)?"
+    r"(?:남자|여자|남성|여성|소년|소녀|아이|어린이|아기|학생|교수|교사|직원|위원|청년|노인|남녀|친구|형제|자매|선수|경찰|군인|기관장|당사자|자녀|후보|배우|신입생|신청자|응시자|지원자)"
+)
 _HALF = re.compile(r"\s?반(?![가-힣])|\s?반(?=을|이|마다|씩|에|간|동안|정도|가량|만|까지|이상|이내|쯤)")
 _WORKDAY = re.compile(r"(?<![가-힣])(?:영업일|근무일|업무일|수업일)(?:\s?기준)?(?:으로)?\s$")
 _TERM = re.compile(r"\s?(?:이상|이하|이내|초과|미만|까지|동안|간|씩|연속|내내|에\s걸쳐|를?\s(?:초과|넘|마치|마친|이수|등록|연속|휴학)|이\s지나)")
@@ -444,7 +473,14 @@ def _make(t, n, u, end):
             value = n.value
         if u.written == "주":
             value = n.value
-    elif u.written == "학기" and n.kind in ("digits", "sino") and value in (1, 2) and upper is None and not _TERM.match(t, end) and not re.search(r"(?:총|연속|최대|최소|적어도|이내에|각)\s$", before):
+    elif (
+        u.written == "학기"
+        and n.kind in ("digits", "sino")
+        and value in (1, 2)
+        and upper is None
+        and not _TERM.match(t, end)
+        and not re.search(r"(?:총|연속|최대|최소|적어도|이내에|각)\s$", before)
+    ):
         dimension, unit = "term", "학기"
     elif dimension == "duration" and t[end:end + 1] == "째" and u.written in ("일", "주", "주일", "개월", "달", "년", "학기"):
         unit = {"주일": "주", "달": "개월"}.get(u.written, u.written) + "차"
@@ -452,13 +488,22 @@ def _make(t, n, u, end):
     elif (m := _WORKDAY.search(before)) and u.written == "일":
         start -= len(m[0])
         dimension, unit = "workday", "영업일"
-    elif u.written == "층" and before.endswith(("지하 ", "지하")) or dimension == "temperature" and before.endswith(("영하 ", "영하")):
+    elif (
+        u.written == "층" and before.endswith(("지하 ", "지하"))
+        or dimension == "temperature" and before.endswith(("영하 ", "영하"))
+    ):
         value, start = -value, start - 2 - before.endswith(" ")
     elif dimension == "score" and re.search(r"평점(?:평균)?\s?(?:이|은|을)?\s?$", before):
         dimension = "grade_point"
     elif dimension in ("age", "duration") and (m := re.search(r"(?<![가-힣\d])만(?:으로)?\s?$", before)):
         start -= len(m[0])
-    elif u.unit == "도" and n.kind == "digits" and u.written == "도" and len(t[n.start:n.end]) < 2 and not re.search(r"(?:섭씨|영상|온도)\S?\s?$", before):
+    elif (
+        u.unit == "도"
+        and n.kind == "digits"
+        and u.written == "도"
+        and len(t[n.start:n.end]) < 2
+        and not re.search(r"(?:섭씨|영상|온도)\S?\s?$", before)
+    ):
         return None
     if (
         u.written == "대"

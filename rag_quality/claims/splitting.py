@@ -125,7 +125,13 @@ def clause_ends(text:str, toks) -> list[int]:
             if text[end:end+1] == ",":
                 end += 1
             cuts.append(end)
-        elif t.form in ("다만", "단") and t.tag in ("MAJ", "MAG", "NNG", "MM") and k and text[t.end:t.end+1] == "," and toks[k-1].tag in ("SP", "EC", "SF"):
+        elif (
+            t.form in ("다만", "단")
+            and t.tag in ("MAJ", "MAG", "NNG", "MM")
+            and k
+            and text[t.end:t.end+1] == ","
+            and toks[k-1].tag in ("SP", "EC", "SF")
+        ):
             cuts.append(t.start)
     cuts, kept = sorted(set(cuts)), []
     for c in cuts:
@@ -197,17 +203,23 @@ class Instruction:
 
 _BID = r"(?:하세요|하십시오|하시오|하라|해라|해\s?(?:주세요|줘|주십시오|주시기|달라)|주세요|주십시오|주시기|줘|달라|부탁|할\s?것|바랍니다|바람)"
 _LINE = r"[^\n]"
-_PREVIOUS = r"(?:이전|앞선|앞|위|지금까지|기존|모든|상기|앞서|처음|시스템|너의|당신의|주어진|원래)(?:의|에|서)?\s?(?:받은\s?|주어진\s?|내린\s?|있던\s?)?(?:모든\s?|시스템\s?)?"
+_PREVIOUS = (
+    r"(?:이전|앞선|앞|위|지금까지|기존|모든|상기|앞서|처음|시스템|너의|당신의|주어진|원래)(?:의|에|서)?\s?"
+    r"(?:받은\s?|주어진\s?|내린\s?|있던\s?)?(?:모든\s?|시스템\s?)?"
+)
 _FORMS = [
     (
         "앞의 지시를 무시하라는 말",
         _PREVIOUS
-        + r"(?:지시|지침|명령|프롬프트|규칙|설정|안내|맥락|문맥|컨텍스트|내용|말)(?:사항|문|들)?(?:을|를|은|는|과|와)?\s?(?:모두\s?|전부\s?|다\s?|완전히\s?)?(?:무시|잊|버리|따르지\s?(?:말|마)|신경\s?쓰지\s?(?:말|마))(?!\s?(?:한|하는|할|당한|하여서는|해서는)\s?)"
+        + r"(?:지시|지침|명령|프롬프트|규칙|설정|안내|맥락|문맥|컨텍스트|내용|말)(?:사항|문|들)?(?:을|를|은|는|과|와)?\s?(?:모두\s?|전부\s?|다\s?|완전히\s?)?"
+          r"(?:무시|잊|버리|따르지\s?(?:말|마)|신경\s?쓰지\s?(?:말|마))(?!\s?(?:한|하는|할|당한|하여서는|해서는)\s?)"
         + _LINE + "{0,120}?(?:" + _BID + r"|라(?=[.!\s]|$)|마(?=[.!\s]|$)|고(?=[.!\s,]|$))" + _LINE + "{0,80}",
     ),
     (
         "앞의 지시를 무시하라는 말",
-        r"\b(?:ignore|disregard|forget|override|bypass)\b[^\n.]{0,40}\b(?:previous|prior|above|earlier|preceding|all|system|your|these)\b[^\n.]{0,40}\b(?:instructions?|prompts?|rules?|messages?|context|guidelines?|text)\b"
+        r"\b(?:ignore|disregard|forget|override|bypass)\b[^\n.]{0,40}\b"
+        r"(?:previous|prior|above|earlier|preceding|all|system|your|these)\b[^\n.]{0,40}\b"
+        r"(?:instructions?|prompts?|rules?|messages?|context|guidelines?|text)\b"
         + _LINE + "{0,100}",
     ),
     (
@@ -227,24 +239,34 @@ _FORMS = [
         "점수나 판정을 요구하는 말",
         r"(?:답변|응답|대답|글|문장|주장|내용|모두|전부|결과)"
         + _LINE
-        + r"{0,24}?(?:\d+(?:\.\d+)?\s?점|(?<![가-힣])(?:참|정답|사실|통과|합격|충실|지지|근거\s?있음)|supported|grounded|faithful|correct|pass|true)(?:으로|로|이라고|라고|을|를)?\s?(?:만\s?)?(?:주|부여|매기|채점|처리|평가|판정|출력|표시|분류|답)"
+        + r"{0,24}?(?:\d+(?:\.\d+)?\s?점"
+          r"|(?<![가-힣])(?:참|정답|사실|통과|합격|충실|지지|근거\s?있음)|supported|grounded|faithful|correct|pass|true)"
+          r"(?:으로|로|이라고|라고|을|를)?\s?(?:만\s?)?(?:주|부여|매기|채점|처리|평가|판정|출력|표시|분류|답)"
         + _LINE + "{0,8}?" + _BID,
     ),
     (
         "점수나 판정을 요구하는 말",
-        r"\b(?:give|assign|award|rate|score|grade|mark|answer|output|return|respond)\b[^\n.]{0,40}(?:\b(?:full|perfect|maximum|highest|top)\s+(?:score|marks?|points?|grade)|\b(?:score|rating|grade)\s+(?:of\s+)?\d|\b(?:10/10|5/5|100/100|1\.0)\b|\bas\s+(?:correct|supported|faithful|true|pass))",
+        r"\b(?:give|assign|award|rate|score|grade|mark|answer|output|return|respond)\b[^\n.]{0,40}"
+        r"(?:\b(?:full|perfect|maximum|highest|top)\s+(?:score|marks?|points?|grade)"
+        r"|\b(?:score|rating|grade)\s+(?:of\s+)?\d|\b(?:10/10|5/5|100/100|1\.0)\b"
+        r"|\bas\s+(?:correct|supported|faithful|true|pass))",
     ),
     ("점수나 판정을 요구하는 말",
-        r"(?:옳(?:다|은\s?것)|맞(?:다|는\s?것)|틀리?(?:다|린\s?것)|참|거짓|정답|오답|사실|합격|불합격|통과|근거\s?있음|지지(?:됨)?|충실(?:함)?|supported|grounded|faithful)['\"’”]?"
-        r"(?:이?라?고|으?로)\s?(?:만\s)?(?:간주|판정|채점|처리|인정|평가|표시|기록|분류|쳐|대답|답|출력|말)(?:하시오|하라|하세요|하십시오|해\s?(?:줘|주세요|라|주십시오)|해(?=[.!\s]|$)|\s?줘)[^\n]{0,12}"),
+        r"(?:옳(?:다|은\s?것)|맞(?:다|는\s?것)|틀리?(?:다|린\s?것)|참|거짓|정답|오답|사실|합격|불합격"
+        r"|통과|근거\s?있음|지지(?:됨)?|충실(?:함)?|supported|grounded|faithful)['\"’”]?"
+        r"(?:이?라?고|으?로)\s?(?:만\s)?(?:간주|판정|채점|처리|인정|평가|표시|기록|분류|쳐|대답|답|출력|말)"
+        r"(?:하시오|하라|하세요|하십시오|해\s?(?:줘|주세요|라|주십시오)|해(?=[.!\s]|$)|\s?줘)[^\n]{0,12}"),
     ("지시를 바꾸는 말",
-        r"(?:(?:프롬프트|시스템\s?메시지|지시(?:사항|문)?|명령)\s?(?:갱신|변경|업데이트|추가|수정|교체)|(?:새로운|추가|긴급|최종)\s(?:지시|명령|프롬프트)(?:사항)?)\s?[:：][^\n]{0,160}"),
+        r"(?:(?:프롬프트|시스템\s?메시지|지시(?:사항|문)?|명령)\s?(?:갱신|변경|업데이트|추가|수정|교체)"
+        r"|(?:새로운|추가|긴급|최종)\s(?:지시|명령|프롬프트)(?:사항)?)\s?[:：][^\n]{0,160}"),
     ("채점자나 모델을 부르는 말",
-        r"(?<![가-힣])(?:[가-힣]{1,6}\s)?(?:모델|인공지능|AI|LLM|GPT|챗봇|검사기|채점기|판정기)(?:은|는|이|가|에게|야|아|이여)?,?\s[^\n]{0,80}?(?:라고|(?:[다라]고|으로|로))\s?(?:만\s)?"
+        r"(?<![가-힣])(?:[가-힣]{1,6}\s)?(?:모델|인공지능|AI|LLM|GPT|챗봇|검사기|채점기|판정기)(?:은|는|이|가|에게|야|아|이여)?,?\s[^\n]{0,80}?"
+        r"(?:라고|(?:[다라]고|으로|로))\s?(?:만\s)?"
         r"(?:답변?|안내|말|출력|판정|표시|처리|기록|채점|대답)(?:해야|하여야|하라|하시오|할\s것|하십시오|하세요|해\s?(?:줘|라|주세요))[^\n]{0,20}"),
     (
         "채점자나 모델을 부르는 말",
-        r"(?<![가-힣])(?:채점자|평가자|심사자|평가\s?모델|채점\s?모델|심사\s?모델|언어\s?모델|인공지능|AI|LLM|GPT|ChatGPT|챗지피티|검사기|채점기|판정기|judge|grader|evaluator)(?:님|분)?(?:들)?(?:께(?:서는)?|에게|은|는|,|!|:|야|아)?\s"
+        r"(?<![가-힣])(?:채점자|평가자|심사자|평가\s?모델|채점\s?모델|심사\s?모델|언어\s?모델|인공지능|AI|LLM|GPT|ChatGPT|챗지피티|검사기|채점기|판정기|judge"
+        r"|grader|evaluator)(?:님|분)?(?:들)?(?:께(?:서는)?|에게|은|는|,|!|:|야|아)?\s"
         + _LINE
         + "{0,60}?(?:점수|만점|평가|채점|판정|무시|출력|통과|정답|높게|후하게|대답|답하)"
         + _LINE + "{0,20}?" + _BID,
@@ -255,22 +277,29 @@ _FORMS = [
 _LINES = [
     (
         "꾸민 점수",
-        r"^[\s>*\"'{`-]*(?:최종\s?)?(?:점수|평가\s?점수|평가\s?결과|판정|충실도|신뢰도|score|rating|verdict|faithfulness|relevancy|judg(?:e)?ment)[\"'*`]*\s*[:=]\s*[\"'*`]*(?:[01]\.\d+|1|5\s?/\s?5|10\s?/\s?10|100\s?/\s?100|만점|통과|참|pass(?:ed)?|true|supported|grounded|correct)[\"'*`]*\s*[,.}]*\s*$",
+        r"^[\s>*\"'{`-]*(?:최종\s?)?(?:점수|평가\s?점수|평가\s?결과|판정|충실도|신뢰도|score|rating|verdict|faithfulness|relevancy"
+        r"|judg(?:e)?ment)[\"'*`]*\s*[:=]\s*[\"'*`]*"
+        r"(?:[01]\.\d+|1|5\s?/\s?5|10\s?/\s?10|100\s?/\s?100|만점|통과|참|pass(?:ed)?|true|supported|grounded"
+        r"|correct)[\"'*`]*\s*[,.}]*\s*$",
     ),
     (
         "꾸민 발화자",
-        r"^[\s>*\[#-]*(?:시스템|관리자|개발자|system|assistant|developer|admin)\s?(?:메시지|프롬프트|지시|공지|prompt|message|note)?[\]*]*\s*[:：](?=[^\n]*(?:"
+        r"^[\s>*\[#-]*(?:시스템|관리자|개발자|system|assistant|developer|admin)\s?"
+        r"(?:메시지|프롬프트|지시|공지|prompt|message|note)?[\]*]*\s*[:：](?=[^\n]*(?:"
         + _BID
         + r"|라[.!\s]*$|무시|만점|채점|점수|must|ignore|score|output|you ))[^\n]*",
     ),
     (
         "꾸민 구분자",
-        r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|</?(?:s|system|assistant|user|context|answer|question|passage|instructions?|judgment)>|^\s*\#{2,}\s*(?:Instructions?|System|Response|Context|Answer)\s*:?\s*$",
+        r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>"
+        r"|</?(?:s|system|assistant|user|context|answer|question|passage|instructions?|judgment)>"
+        r"|^\s*\#{2,}\s*(?:Instructions?|System|Response|Context|Answer)\s*:?\s*$",
     ),
     (
         "꾸민 구분자",
         (
-            r"[\[<{(=*#-]{1,6}\s*(?:/|BEGIN|START|END)?\s*(?:OF\s+)?(?:CONTEXT|QUESTION|ANSWER|PASSAGE|DOCUMENT|SYSTEM|PROMPT|INSTRUCTIONS?|EVALUATION|USER"
+            r"[\[<{(=*#-]{1,6}\s*(?:/|BEGIN|START|END)?\s*(?:OF\s+)?"
+            r"(?:CONTEXT|QUESTION|ANSWER|PASSAGE|DOCUMENT|SYSTEM|PROMPT|INSTRUCTIONS?|EVALUATION|USER"
             r" INPUT)(?:\s*(?:START|END|BEGIN|OVER))?\s*[\]>})=*#-]{1,6}"
         ),
     ),
@@ -282,8 +311,10 @@ _LINES = [
 _COMPILED = [(reason, re.compile(rx, re.I)) for reason, rx in _FORMS] + [
     (reason, re.compile(rx, re.M | (re.I if "CONTEXT" not in rx else re.I))) for reason, rx in _LINES]
 _HINT = re.compile(
-    r"무시|잊|버리|옳|맞|틀|사실|명령|인공지능|챗봇|검사기|모델|LLM|GPT|따르지|신경|만점|최고|점수|채점|판정|평가|정답|통과|합격|충실|참으로|지지|시스템|관리자|개발자|너는|넌|당신은|컨텍스트|문맥|맥락|답변|프롬프트|질문|지시|신뢰도|ignore|disregard|forget|overrid|bypass|you"
-    r" |system|score|rat|grad|mark|verdict|faithful|relevan|judg|context|question|answer|passage|document|prompt|instruct|evaluat|assistant|developer|admin|inst\]|sys>|<\||</?[a-z]|pretend|act"
+    r"무시|잊|버리|옳|맞|틀|사실|명령|인공지능|챗봇|검사기|모델|LLM|GPT|따르지|신경|만점|최고|점수|채점|판정|평가|정답|통과|합격|충실|참으로|지지|시스템|관리자|개발자|너는|넌|당신은|컨텍스트"
+    r"|문맥|맥락|답변|프롬프트|질문|지시|신뢰도|ignore|disregard|forget|overrid|bypass|you"
+    r" |system|score|rat|grad|mark|verdict|faithful|relevan|judg|context|question|answer|passage|document|prompt"
+    r"|instruct|evaluat|assistant|developer|admin|inst\]|sys>|<\||</?[a-z]|pretend|act"
     r" as|support|true|pass",
     re.I,
 )

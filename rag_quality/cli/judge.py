@@ -8,13 +8,15 @@ __all__ = []
 # %% ../../nbs/cli/01_judge.ipynb #5510eb5a
 import json, sys
 
-from .measure import (_check_writable, _command_of, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options,
-    _model_options, _page_options, _tell_batch, _write_page)
+from .measure import (
+    _check_writable, _command_of, _encoder_of, _expansion_forecast, _forecast, _llm_of, _llm_options, _model_options,
+    _page_options, _tell_batch, _write_page)
 
 # %% ../../nbs/cli/01_judge.ipynb #54154731
 def _out_options(parser) -> None:
     "The arguments that say where the results go for other tools."
-    parser.add_argument("--out", action="append", metavar="파일", help="답마다의 결과를 표로: .parquet, .jsonl, .json (여러 번 줄 수 있음)")
+    parser.add_argument(
+        "--out", action="append", metavar="파일", help="답마다의 결과를 표로: .parquet, .jsonl, .json (여러 번 줄 수 있음)")
     parser.add_argument("--events", metavar="파일", help="OpenTelemetry의 사건 gen_ai.evaluation.result를 OTLP JSON 한 줄로")
 
 def _check_outs(args, *others) -> None:
@@ -45,10 +47,13 @@ def _judge_scores(card) -> list[dict]:
     out = []
     for r in card.rows:
         out += [
-            {"_id": r.row_id, "name": m, "value": s.value, "explanation": s.reason, "method": s.method, "error": s.error}
+            {
+                "_id": r.row_id, "name": m, "value": s.value, "explanation": s.reason, "method": s.method,
+                "error": s.error}
             for m, s in r.scores.items()]
         if r.rules is not None:
-            out.append({"_id": r.row_id, "name": "overall", "value": r.rules.overall, "label": r.outcome, "method": "rules"})
+            out.append({
+                "_id": r.row_id, "name": "overall", "value": r.rules.overall, "label": r.outcome, "method": "rules"})
         elif r.rules_reason:
             out.append({
                 "_id": r.row_id, "name": "overall", "value": None, "label": r.outcome, "explanation": r.rules_reason,
@@ -57,14 +62,18 @@ def _judge_scores(card) -> list[dict]:
 
 def _map_options(parser) -> None:
     "The arguments that say where question, answer and passages stand in somebody else's file."
-    parser.add_argument("--map", metavar="파일", help='칸의 길을 적은 JSON: {"query": "req.q", "answer": "res.text", "contexts": "hits[].text"}')
+    parser.add_argument(
+        "--map", metavar="파일",
+        help='칸의 길을 적은 JSON: {"query": "req.q", "answer": "res.text", "contexts": "hits[].text"}')
     parser.add_argument("--show-map", action="store_true", help="무엇을 어디서 읽는지만 보이고 마침")
 
 def _show_map(args) -> int:
     "`--show-map`: what is read as what; 1 where lines could not be read."
     from rag_quality.judge.scorecard import read_rows
     found = read_rows(args.answers, args.map)
-    print(f"{args.answers}: 읽은 줄 {len(found)}개" + (f", 쓸 수 없는 줄 {len(found.bad)}개. 처음 것: {found.bad[0]}" if found.bad else ""))
+    print(
+        f"{args.answers}: 읽은 줄 {len(found)}개"
+        + (f", 쓸 수 없는 줄 {len(found.bad)}개. 처음 것: {found.bad[0]}" if found.bad else ""))
     print(found.told)
     return 1 if found.bad else 0
 
@@ -149,7 +158,8 @@ def _agree_command(args) -> int:
         from rag_quality.persona.report import read_session
         with TemporaryDirectory() as d:
             rows = Path(d) / "verdicts.jsonl"
-            rows.write_text("".join(json.dumps(r) + "\n" for r in verdict_rows(read_session(args.judgments))), encoding="utf8")
+            rows.write_text(
+                "".join(json.dumps(r) + "\n" for r in verdict_rows(read_session(args.judgments))), encoding="utf8")
             found = agreement_of(rows, args.labels, fields=["correctness"])
         print(f"[correctness]\n{found['correctness']}\n\n{_agreement_told(found)}")
         return 0
@@ -206,7 +216,8 @@ def _doctor_roles(args) -> tuple[dict, str]:
             model, timeout_s=args.llm_timeout, max_concurrency=args.llm_concurrency, max_tokens=args.llm_max_tokens,
             context=args.context)
         try:
-            tried = audition(llm, args.roles, anew=args.anew, tell=lambda s: print(f"rag-quality: {model}: {s}", file=sys.stderr))
+            tried = audition(
+                llm, args.roles, anew=args.anew, tell=lambda s: print(f"rag-quality: {model}: {s}", file=sys.stderr))
         except LLMError as e:
             values[model], lines = {"error": str(e)}, [*lines, f"[오디션] {model}: {e}"]
             continue
@@ -214,7 +225,10 @@ def _doctor_roles(args) -> tuple[dict, str]:
         values[model] = {"window": llm.window, "tokens_a_second": llm.speed.tokens_a_second, "roles": [
             {**asdict(t), "interval": list(t.interval), "refused": t.refused} for t in tried]}
         fast = llm.speed.tokens_a_second
-        lines.append(f"[오디션] {model} (창 {llm.window or '모름'}" + (f", 1초에 {fast:.0f}토큰" if fast else "") + f")\n{audition_text(tried)}")
+        lines.append(
+            f"[오디션] {model} (창 {llm.window or '모름'}"
+            + (f", 1초에 {fast:.0f}토큰" if fast else "")
+            + f")\n{audition_text(tried)}")
     return values, "\n".join(lines)
 
 def _doctor_data(path:str) -> tuple[dict, str]:
@@ -276,7 +290,8 @@ def _add_judge(commands) -> None:
     d = commands.add_parser("doctor", help="어느 LLM이 답하고, 무엇이 설치되어 있나")
     d.add_argument("--llm", action="append", metavar="모델", help="이 모델이 있는지도 봄 (여러 번 줄 수 있음)")
     d.add_argument(
-        "--roles", nargs="*", metavar="일", help="--llm의 모델에게 일마다 스무 문제를 풀려 봄: expand grade verify judge answer (기본: 모두)")
+        "--roles", nargs="*", metavar="일",
+        help="--llm의 모델에게 일마다 스무 문제를 풀려 봄: expand grade verify judge answer (기본: 모두)")
     d.add_argument("--anew", action="store_true", help="이미 본 오디션도 다시")
     _model_options(d)
     d.add_argument("--data", metavar="자료", help="이 자료(규정 파일, 폴더, 컬렉션)가 어떻게 읽히는지도 봄")
@@ -295,7 +310,9 @@ def _rubric_command(args) -> int:
     from rag_quality.semantic_eval import SemanticEvaluator
     if args.verdicts and args.audit is not None:
         raise ConfigError("--verdicts와 --audit은 따로 부릅니다. 먼저 --audit으로 심판을 시험하고, 같은 --llm으로 --verdicts를 부르세요.")
-    unused = {"--metrics": args.metrics, "--out": args.out, "--events": args.events, "--html": args.html, "--json": args.verdicts and args.json}
+    unused = {
+        "--metrics": args.metrics, "--out": args.out, "--events": args.events, "--html": args.html,
+        "--json": args.verdicts and args.json}
     if given := [k for k, v in unused.items() if v]:
         raise ConfigError(f"{given[0]}은(는) {'--verdicts' if args.verdicts else '--audit'}와 함께 쓰지 않습니다.")
     for target in (args.verdicts, args.json):
@@ -303,7 +320,9 @@ def _rubric_command(args) -> int:
     rows, llm = read_rows(args.answers, args.map), _llm_of(args)
     judge = LLMJudge(llm, evaluator=SemanticEvaluator(load_encoder(args.encoder)))
     # what has no id is named as `label` names it
-    items = [replace(i, item_id=i.item_id or content_hash(i.query, i.answer, i.contexts)) for i in (r.item for r in rows)]
+    items = [
+        replace(i, item_id=i.item_id or content_hash(i.query, i.answer, i.contexts))
+        for i in (r.item for r in rows)]
     if args.dry_run:
         print(judge.estimate(items[:args.audit]) or "모델이 없어 드는 것이 없습니다.")
         return 0
@@ -333,7 +352,9 @@ def _verdicts(args, judge, items) -> int:
     if judge.llm is not None:
         _heed_audit(judge, args.force)
     _judging_forecast(judge, items, 1)
-    found = judge_many(items, judge, out=args.verdicts, concurrency=getattr(judge.llm, "max_concurrency", 4), time_limit_s=args.time_limit)
+    found = judge_many(
+        items, judge, out=args.verdicts, concurrency=getattr(judge.llm, "max_concurrency", 4),
+        time_limit_s=args.time_limit)
     print(for_terminal(found._repr_markdown_()))
     print(f"판정을 적은 곳: {args.verdicts}")
     return 1 if judge.llm is not None and not any(v.overall is not None for v in found.judgments) else 0
@@ -347,7 +368,9 @@ def _audit(args, judge, items) -> int:
     found = audit(items, judge, n=args.audit)
     print(f"심판 {judge.method}의 감사 (내용은 그대로 두고 꼴만 바꾼 답의 점수)\n{audit_text(found)}")
     if args.json:
-        atomic_write(args.json, json.dumps({"kind": "audit", "method": judge.method, "probes": [asdict(p) | {"told": p.told} for p in found]}, ensure_ascii=False, indent=1) + "\n")
+        atomic_write(args.json, json.dumps({
+            "kind": "audit", "method": judge.method, "probes": [asdict(p) | {"told": p.told} for p in found]
+        }, ensure_ascii=False, indent=1) + "\n")
     return 0 if any(p.n for p in found) else 1
 
 # %% ../../nbs/cli/01_judge.ipynb #e71b556f
@@ -361,7 +384,8 @@ def _benchmark_command(args) -> int:
     tasks, llm = checked_tasks(args.tasks), None
     bench = load_benchmark(args.data)
     if args.run_file or args.answers:
-        gathered, result = None, score_files(bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
+        gathered, result = None, score_files(
+            bench, run=args.run_file, answers=args.answers, split=args.split, name=args.name)
     else:
         llm = _llm_of(args)
         if {"retrieval", "refusal"} & set(tasks):
@@ -381,14 +405,22 @@ def _benchmark_command(args) -> int:
         save_result(result, args.json)
         print(f"수치와 파일의 지문을 {args.json}에 적었습니다.", file=sys.stderr)
     named = [f for f in result.figures if f.method.startswith("llm:")]
-    return 1 if llm is not None and not hasattr(llm, "unmatched") and named and all(f.value is None for f in named) else 0
+    return 1 if (
+        llm is not None and not hasattr(llm, "unmatched") and named and all(f.value is None for f in named)
+    ) else 0
 
 def _benchmark_told(result, tasks:dict[str, str]) -> str:
     "What a benchmark measured, in one sentence: the first figure of each task, and how many could not be measured."
     first = {f.task: f for f in reversed([f for f in result.figures if f.value is not None])}
-    told = [f"{tasks.get(t, t)} {first[t].part} {first[t].measure} {first[t].value:.2f}" for t in dict.fromkeys(f.task for f in result.figures) if t in first]
+    told = [
+        f"{tasks.get(t, t)} {first[t].part} {first[t].measure} {first[t].value:.2f}"
+        for t in dict.fromkeys(f.task for f in result.figures) if t in first]
     none = sum(f.value is None for f in result.figures)
-    return f"{result.system}, {result.split}: " + (", ".join(told) or "잰 것이 없음") + (f"; 재지 못한 수치 {none}개" if none else "") + "."
+    return (
+        f"{result.system}, {result.split}: "
+        + (", ".join(told) or "잰 것이 없음")
+        + (f"; 재지 못한 수치 {none}개" if none else "")
+        + ".")
 
 def _add_benchmark(commands) -> None:
     "Add `benchmark` to the commands of `rag-quality`."

@@ -68,7 +68,9 @@ class ImportFinding:
 
 # %% ../../nbs/data/07_imports.ipynb #79d2d45e
 _HEAD_LINE = re.compile(
-    r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]]\s?(?![에의을를은는과와이가])|[\[<【〈(]\s?(?:별\s?[표지첨]|부표|붙임|서식)[^\]>】〉)\n]{0,30}[\]>】〉)]\s*(?:<[^>]*>)?\s*$|부\s{0,4}칙\s*(?:[<(（〈][^>)）〉\n]{4,60}[>)）〉])?\s*$)")
+    r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]]\s?(?![에의을를은는과와이가])"
+    r"|[\[<【〈(]\s?(?:별\s?[표지첨]|부표|붙임|서식)[^\]>】〉)\n]{0,30}[\]>】〉)]\s*(?:<[^>]*>)?\s*$"
+    r"|부\s{0,4}칙\s*(?:[<(（〈][^>)）〉\n]{4,60}[>)）〉])?\s*$)")
 _HEAD_AFTER = re.compile(r"(?<=다\.)[ \t]+제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（][^()（）\n]{1,30}[)）]\s(?![에의을를은는과와이가])")
 _ARTICLE = re.compile(r"제(\d+)조(?:의(\d+))?$")
 
@@ -92,7 +94,9 @@ def _gaps(passages:Iterable[Passage]) -> list[str]:
         first, last = _ARTICLE.match(p.metadata.get("article", "")), _UNTIL.match(p.text)
         if first and last:
             told.update(range(int(first[1]), min(int(last[1]), int(first[1]) + 200) + 1))
-    told |= {n for p in passages for m in _DELETED.finditer(p.text) for n in range(int(m[1]), min(int(m[2]), int(m[1]) + 200) + 1)}
+    told |= {
+        n for p in passages for m in _DELETED.finditer(p.text)
+        for n in range(int(m[1]), min(int(m[2]), int(m[1]) + 200) + 1)}
     numbers = sorted(told | {int(m[1]) for l in labels if (m := _ARTICLE.match(re.sub(r"-\d+$", "", l)))})
     out = [(a + 1, b - 1) for a, b in zip(numbers, numbers[1:]) if b - a > 1]
     if numbers and 1 < numbers[0] <= 5:
@@ -188,8 +192,9 @@ class Imported:
         n, repealed = Counter(_sort_of(l) for l in labels if l != "폐지"), sum(r.repealed for r in self.regulations)
         return {
             "files": len(self.documents), "unread": len(self.dropped),
-            "regulations": len(self.regulations) - repealed, "repealed": repealed, "articles": n["articles"], "addenda": n["addenda"], "annexes": n["annexes"],
-            "sections": n["sections"], "tables": sum(d.tables for d in self.documents), "passages": len(labels),
+            "regulations": len(self.regulations) - repealed, "repealed": repealed,
+            "articles": n["articles"], "addenda": n["addenda"], "annexes": n["annexes"], "sections": n["sections"],
+            "tables": sum(d.tables for d in self.documents), "passages": len(labels),
             "characters": sum(len(p.text) for p in self.passages)}
     def by_kind(self) -> dict[str, list[ImportFinding]]:
         "The findings of each kind, the gravest kind first."
@@ -202,15 +207,19 @@ class Imported:
         c = self.coverage
         return {
             "name": self.name, "counts": self.counts,
-            "coverage": {"characters": c.total, "in_passages": c.inside, "told": c.told, "missing": c.missing, "share": c.share},
-            "findings": [f.to_dict() for f in self.findings], "finding_counts": {k: len(v) for k, v in self.by_kind().items()},
+            "coverage": {
+                "characters": c.total, "in_passages": c.inside, "told": c.told, "missing": c.missing, "share": c.share},
+            "findings": [f.to_dict() for f in self.findings],
+            "finding_counts": {k: len(v) for k, v in self.by_kind().items()},
             "files": [
-                {"source": d.source, "kind": d.kind, "blocks": d.blocks, "tables": d.tables, "regulations": d.regulations,
-                 "passages": d.passages, "characters": d.coverage.total, "missing": d.coverage.missing, "notes": list(d.notes)}
+                {"source": d.source, "kind": d.kind, "blocks": d.blocks, "tables": d.tables,
+                 "regulations": d.regulations, "passages": d.passages, "characters": d.coverage.total,
+                 "missing": d.coverage.missing, "notes": list(d.notes)}
                 for d in self.documents],
             "regulations": [
                 {"name": r.name, "code": r.code, "number": r.number, "part": r.part, "office": r.office,
-                 "dates": [list(x) for x in r.dates], "passages": len(r.passages), "repealed": r.repealed, "start": r.start}
+                 "dates": [list(x) for x in r.dates], "passages": len(r.passages), "repealed": r.repealed,
+                 "start": r.start}
                 for r in self.regulations]}
 
 def _sort_of(label:str) -> str:
@@ -260,7 +269,9 @@ def _apart(r:Regulation, taken:_Taken) -> Regulation:
         replace(p, doc_id=code + p.doc_id.removeprefix(old) if p.doc_id.startswith(old) else f"{code}:{p.doc_id}",
                 metadata={**p.metadata, "code": code}) for p in r.passages))
 
-def _import_one(document:Document, taken:_Taken, checked:bool) -> tuple[list[Regulation], FileRead, list[ImportFinding]]:
+def _import_one(
+    document:Document, taken:_Taken, checked:bool
+) -> tuple[list[Regulation], FileRead, list[ImportFinding]]:
     "One document: its regulations with ids that are free, what was read, and what is odd."
     book, findings, out = cut_book(document, _code(document)), [], []
     for r in book.regulations:
@@ -268,7 +279,8 @@ def _import_one(document:Document, taken:_Taken, checked:bool) -> tuple[list[Reg
         if apart is not r:
             said = f"{r.name!r}이(가) 이미 있어 id를 {apart.code!r}로 시작합니다"
             findings.append(ImportFinding("same_id", said, document.source, r.name))
-        r = replace(apart, passages=tuple(replace(p, metadata={**p.metadata, "file": document.source}) for p in apart.passages))
+        r = replace(apart, passages=tuple(
+            replace(p, metadata={**p.metadata, "file": document.source}) for p in apart.passages))
         taken.add(p.doc_id for p in r.passages)
         out.append(r)
     tables = sum(bool(b.rows) or b.text.startswith("| ") for b in document.blocks)
@@ -285,14 +297,15 @@ def _import_one(document:Document, taken:_Taken, checked:bool) -> tuple[list[Reg
             findings += _of_passages(list(r.passages), document.source)
         findings += _of_blocks(document)
     read = FileRead(
-        document.source or document.name, document.kind, len(document.blocks), tables, len(out), len(passages), coverage,
-        document.notes)
+        document.source or document.name, document.kind, len(document.blocks), tables, len(out), len(passages),
+        coverage, document.notes)
     return out, read, findings
 
 def import_documents(path:str|Path,     # a file, a folder or a ZIP
                      *, strict:bool=False,        # raise where a file could not be read
                      checked:bool=True,           # coverage and findings, not only the passages
-                     progress:Callable[[int, int, str], None]|None=None    # called with (files done, of how many, the file now read: 'rules.pdf, 120/800쪽')
+                     # called with (files done, of how many, the file now read: 'rules.pdf, 120/800쪽')
+                     progress:Callable[[int, int, str], None]|None=None
                     ) -> Imported:
     """The regulations and passages of every readable document of `path`, and what a person should look at. Raises
     `DataError` where nothing could be read, or (`strict`) a file could not."""
@@ -342,7 +355,9 @@ def findings_of(passages:Iterable[Passage]) -> list[ImportFinding]:
     passages, books = list(passages), defaultdict(list)
     for p in passages:
         books[p.metadata.get("regulation", "")].append(p)
-    out = [f for name, ps in books.items() for f in _of_passages(ps, "") if name or f.kind != "gap"] + _nowhere(passages)
+    out = [
+        f for name, ps in books.items() for f in _of_passages(ps, "") if name or f.kind != "gap"
+    ] + _nowhere(passages)
     return sorted(out, key=lambda f: _ORDER[f.severity])
 
 # %% ../../nbs/data/07_imports.ipynb #664a1dd6
@@ -361,9 +376,14 @@ def import_text(found:Imported, *, shown:int=3) -> str:
     if not kinds:
         lines.append("손볼 곳을 찾지 못했습니다." + (f" (알아 둘 것 {notes}건)" if notes else ""))
         return "\n".join(lines)
-    lines.append(f"볼 것: {', '.join(f'{FINDINGS[k][1]} {len(v):,}' for k, v in kinds)}" + (f", 알아 둘 것 {notes:,}" if notes else ""))
+    lines.append(
+        f"볼 것: {', '.join(f'{FINDINGS[k][1]} {len(v):,}' for k, v in kinds)}"
+        + (f", 알아 둘 것 {notes:,}" if notes else ""))
     for k, v in kinds[:shown]:
         first = v[0]
         where = ", ".join(p for p in (first.file, first.place) if p)
-        lines.append(f"  - {FINDINGS[k][1]} {len(v):,}건. 처음 것: {where + ': ' if where else ''}{first.text}\n    → {FINDINGS[k][2]}.")
+        lines.append(
+            f"  - {FINDINGS[k][1]} {len(v):,}건. 처음 것: "
+            f"{where + ': ' if where else ''}{first.text}\n    → {FINDINGS[k][2]}."
+        )
     return "\n".join(lines)

@@ -32,7 +32,9 @@ def _named(row:Mapping, name:str):
     if name in row:
         return row[name]
     if name.startswith("~"):
-        return next((v for k, v in row.items() if isinstance(k, str) and v is not None and re.fullmatch(name[1:], _bare(k))), None)
+        return next((
+            v for k, v in row.items()
+            if isinstance(k, str) and v is not None and re.fullmatch(name[1:], _bare(k))), None)
     if re.search(r"[가-힣]", name):
         return next((v for k, v in row.items() if isinstance(k, str) and _bare(k) == _bare(name)), None)
     return None
@@ -62,7 +64,10 @@ def _step(value, path:str):
     if (whole := _named(value, path)) is not None:
         return whole
     for m in reversed(list(re.finditer(r"\.|(?=\[)", path))):
-        if (inner := _named(value, path[:m.start()])) is not None and (found := _step(inner, path[m.end():])) is not None:
+        if (
+            (inner := _named(value, path[:m.start()])) is not None
+            and (found := _step(inner, path[m.end():])) is not None
+        ):
             return found
     return None
 
@@ -78,14 +83,18 @@ _INSIDE = ("content", "parts", "blocks")       # where a message keeps its text:
 _SIDES = {"query": ("user", "human"), "answer": ("assistant", "ai", "model", "chatbot")}
 _FIELDS = {
     "query": ("query", "question", "user_input", "input", "text", "content", "prompt", "message", "inputs", "질문"),
-    "answer": ("answer", "response", "output", "text", "content", "result", "completion", "message", "generated_text", "outputs", "답변")}
+    "answer": (
+        "answer", "response", "output", "text", "content", "result", "completion", "message", "generated_text",
+        "outputs", "답변")}
 
 def _parts(content) -> str|None:
     "The text of a message's content: a text, or a list of parts."
     if isinstance(content, str):
         return content
     if isinstance(content, (list, tuple)):
-        texts = [p if isinstance(p, str) else dig(p, ("text", "content", "text.value")) for p in content if isinstance(p, (str, Mapping))]
+        texts = [
+            p if isinstance(p, str) else dig(p, ("text", "content", "text.value"))
+            for p in content if isinstance(p, (str, Mapping))]
         texts = [t for t in texts if isinstance(t, str)]
         return "\n".join(texts) if texts else None
     return None
@@ -97,8 +106,12 @@ def _message(message:Mapping) -> Mapping:
     "A message out of its wrapping (OpenInference, LangChain's serialised form)."
     for key in ("message", "kwargs", "data"):
         if isinstance(inner := message.get(key), Mapping) and any(k in inner for k in _INSIDE):
-            made = str((message.get("id") or [""])[-1]).partition("Message")[0] if message.get("type") == "constructor" else ""
-            return {**inner, "role": inner.get("role") or inner.get("type") or made or message.get("role") or message.get("type")}
+            made = (
+                str((message.get("id") or [""])[-1]).partition("Message")[0]
+                if message.get("type") == "constructor" else "")
+            return {
+                **inner,
+                "role": inner.get("role") or inner.get("type") or made or message.get("role") or message.get("type")}
     return message
 
 def text_at(value, field:str) -> str|None:
@@ -133,8 +146,8 @@ def text_at(value, field:str) -> str|None:
 # %% ../../nbs/data/20_shapes.ipynb #96c1cc40
 _TITLES = ("title", "heading", "article", "조문", "제목")
 _TEXTS = (
-    "page_content", "pageContent", "text", "content", "chunk", "passage", "document.content", "text_resource.text", "본문",
-    "내용")
+    "page_content", "pageContent", "text", "content", "chunk", "passage", "document.content", "text_resource.text",
+    "본문", "내용")
 _LISTED = ("documents", "contexts", "results", "source_nodes", "nodes", "passages", "hits", "output", "sourceDocuments")
 _WITHIN = ("kwargs", "document", "node", "__data__", "_node_content")         # a document inside of what keeps it
 
@@ -177,7 +190,8 @@ def documents_at(value) -> list[str]:
 
 # %% ../../nbs/data/20_shapes.ipynb #docrows1
 _SAVED = ("page_content", "__data__", "text_resource", "class_name", "node", "_node_content")
-_SOURCE = [f"{at}relationships.1.node_id" for at in ("", "__data__.", "node.")]         # LlamaIndex: what a node was cut from
+# LlamaIndex: what a node was cut from
+_SOURCE = [f"{at}relationships.1.node_id" for at in ("", "__data__.", "node.")]
 
 def _is_saved(row) -> bool:
     "Is a row a document of LangChain, LlamaIndex or Haystack?"
@@ -241,7 +255,9 @@ def _nested(flat:Mapping) -> dict:
 
 def _span(row:Mapping) -> dict:
     "A span with its attributes folded."
-    flat = {k.removeprefix("attributes."): v for k, v in row.items() if isinstance(k, str) and k.startswith("attributes.") and v is not None}
+    flat = {
+        k.removeprefix("attributes."): v for k, v in row.items()
+        if isinstance(k, str) and k.startswith("attributes.") and v is not None}
     given = row.get("attributes")
     if isinstance(given, list):
         given = {p["key"]: _otlp(p.get("value")) for p in given if isinstance(p, Mapping) and "key" in p}
@@ -253,7 +269,9 @@ def _unpacked(rows:list[tuple[int, object]]) -> list[tuple[int, object]]:
     "Spans out of the envelopes of an OTLP file."
     out = []
     for n, row in rows:
-        inner = dig(row, ("resourceSpans[].scopeSpans[].spans", "resource_spans[].scope_spans[].spans", "scopeSpans[].spans", "data[].spans")) if isinstance(row, Mapping) else None
+        inner = dig(row, (
+            "resourceSpans[].scopeSpans[].spans", "resource_spans[].scope_spans[].spans", "scopeSpans[].spans",
+            "data[].spans")) if isinstance(row, Mapping) else None
         flat = [s for v in inner or () for s in (v if isinstance(v, list) else [v])]
         flat = [s for v in flat for s in (v if isinstance(v, list) else [v])]
         out += [(n, s) for s in flat] if inner else [(n, row)]
@@ -303,14 +321,22 @@ def _ours(row:Mapping) -> bool:
     "Is a row in our own names, with texts in them?"
     return all(any(isinstance(row.get(k), str) for k in names) for names in _OURS.values())
 
-_CONTEXTS = ("contexts", "retrieved_contexts", "retrieved_context", "context", "passages", "근거", "조문", "문맥", "검색결과", "문서", "컨텍스트")
-_DOCUMENTS = ("documents", "source_documents", "source_nodes", "retrieved_documents", "retrieved_contents", "retrieval_context", "sources")
+_CONTEXTS = (
+    "contexts", "retrieved_contexts", "retrieved_context", "context", "passages",
+    "근거", "조문", "문맥", "검색결과", "문서", "컨텍스트")
+_DOCUMENTS = (
+    "documents", "source_documents", "source_nodes", "retrieved_documents", "retrieved_contents", "retrieval_context",
+    "sources")
 
 def _opened(row:dict) -> dict:
     "A row in our names whose passages are documents as dicts, or stand under a tool's name: as texts."
     for key in _CONTEXTS:
         value = row.get(key)
-        if isinstance(value, list) and any(isinstance(v, Mapping) for v in value) and len(found := documents_at(value)) == len(value):
+        if (
+            isinstance(value, list)
+            and any(isinstance(v, Mapping) for v in value)
+            and len(found := documents_at(value)) == len(value)
+        ):
             row = {**row, key: found}
     if not any(row.get(k) for k in _CONTEXTS) and (found := documents_at(dig(row, _DOCUMENTS))):
         row = {**row, "contexts": found}
@@ -321,7 +347,8 @@ def _usual_contexts(row:Mapping) -> tuple[str, list[str]]:
     return next(((k, found) for k in (*_CONTEXTS, *_DOCUMENTS) if (found := documents_at(row.get(k)))), ("", []))
 
 _NUMBERED = re.compile(      # of a bare name: '문서1', 'contexts2', 'context0text', 'retrieveddoc[3]'
-    r"(?:retrieved|source|top|검색된?|참고|참조|관련|근거|출처|인용)?(?:contexts?|passages?|documents?|docs?|chunks?|문서|조문|조항|규정|문맥|컨텍스트|근거"
+    r"(?:retrieved|source|top|검색된?|참고|참조|관련|근거|출처|인용)?"
+    r"(?:contexts?|passages?|documents?|docs?|chunks?|문서|조문|조항|규정|문맥|컨텍스트|근거"
     r"|자료|본문|검색결과|단락|청크)(?:text|content|내용|본문)?[\[(]?(\d{1,3})[\])]?(?:text|content|pagecontent|내용|본문)?")
 
 def is_numbered(name:str) -> bool:
@@ -423,7 +450,9 @@ def reshaped(rows:Iterable[tuple[int, object]], mapping:Mapping|None=None) -> Re
     if mapping and (inside := mapping.pop("rows", None)):
         found = [(n, dig(row, inside)) for n, row in rows]
         # a file's one list is opened by its reader already
-        rows = [(n, r) for (n, row), (_, got) in zip(rows, found) for r in (got if isinstance(got, list) else [got or row])]
+        rows = [
+            (n, r) for (n, row), (_, got) in zip(rows, found)
+            for r in (got if isinstance(got, list) else [got or row])]
     for n, row in rows if mapping else _unpacked(rows):
         made, shape, where = reshape(row, mapping) if isinstance(row, Mapping) else (row, "", {})
         if shape == spans["name"]:
@@ -450,9 +479,15 @@ def load_map(path:"str|Path|Mapping") -> dict:
     if unknown := [k for k in found if k not in (*FIELDS, "rows")]:
         raise ConfigError(f"--map: 모르는 칸 {unknown[0]!r}. 되는 칸: {', '.join(FIELDS)}, rows")
     if missing := [k for k in ("query", "answer") if k not in found]:
-        raise ConfigError(f"--map: {missing[0]!r}의 길이 없습니다. 예: {{\"query\": \"request.text\", \"answer\": \"reply.body\", \"contexts\": \"hits[].text\"}}")
+        raise ConfigError(
+            f"--map: {missing[0]!r}의 길이 없습니다. 예: {{\"query\": \"request.text\", "
+            f"\"answer\": \"reply.body\", \"contexts\": \"hits[].text\"}}"
+        )
     for k, v in found.items():
-        if not (isinstance(v, str) and v.strip() or isinstance(v, list) and v and all(isinstance(p, str) and p.strip() for p in v)):
+        if not (
+            isinstance(v, str) and v.strip()
+            or isinstance(v, list) and v and all(isinstance(p, str) and p.strip() for p in v)
+        ):
             raise ConfigError(f"--map: {k!r}은(는) 길 하나나 길의 목록이어야 합니다: {v!r:.60}")
     return found
 
@@ -475,7 +510,8 @@ def folder_rows(folder:str|Path) -> Iterator[dict]:
             except (arrow.ArrowException, OSError) as e:
                 raise DataError(f"{path.name}: arrow를 읽을 수 없습니다 ({' '.join(str(e).split())[:100]}).") from None
     elif parquets:
-        split = next((s for s in _SPLITS if any(p.stem.split("-")[0] == s or p.parent.name == s for p in parquets)), None)
+        split = next((
+            s for s in _SPLITS if any(p.stem.split("-")[0] == s or p.parent.name == s for p in parquets)), None)
         for path in (p for p in parquets if split is None or p.stem.split("-")[0] == split or p.parent.name == split):
             yield from parquet_rows(path)
     else:

@@ -18,20 +18,30 @@ from .heads import (
 
 # %% ../../nbs/data/16_titles.ipynb #db17a702
 _NUMBERED = re.compile(
-    r"^(?:[\[【(（<〈]?\s*(?P<number>\d{1,3}(?:[-–—]\d{1,3}){1,3}|제\s?\d{1,4}(?:-\d{1,3}){0,2}\s?호)\s*[\]】)）>〉]?[\s.:]+)(?P<name>.+)$"
+    r"^(?:[\[【(（<〈]?\s*(?P<number>\d{1,3}(?:[-–—]\d{1,3}){1,3}|제\s?\d{1,4}(?:-\d{1,3}){0,2}\s?호)\s*[\]】)）>〉]?[\s.:]+)"
+    r"(?P<name>.+)$"
 )
 _NUMBERED_AFTER = re.compile(
-    r"^(?P<name>.+?)\s*[\[【(（<〈]?\s*(?P<number>\d{1,3}(?:[-–—]\d{1,3}){1,3}|(?:규정|규칙|지침|내규|예규|훈령)?\s?제\s?\d{1,4}(?:-\d{1,3}){0,2}\s?호)\s*[\]】)）>〉]?$"
+    r"^(?P<name>.+?)\s*[\[【(（<〈]?\s*"
+    r"(?P<number>\d{1,3}(?:[-–—]\d{1,3}){1,3}|(?:규정|규칙|지침|내규|예규|훈령)?\s?제\s?\d{1,4}(?:-\d{1,3}){0,2}\s?호)\s*[\]】)）>〉]?$"
 )
 _ABOUT = re.compile(
-    r"^\W{0,3}(?:(?P<office>(?:소관|담당|주관|관리|주무|제정|관장|입안)\s?(?:부서|부처|과|팀)|소관|담당자?)|(?P<number>(?:규정|문서|관리|규칙|지침|내규|등록)\s?번호|규정\s?코드)|(?P<date>(?:최초\s?)?제정(?:일자?)?|(?:최종\s?|최근\s?)?(?:전부|일부|전면)?\s?개정(?:일자?)?|시행(?:일자?)?|공포(?:일자?)?|승인(?:일자?)?)|(?P<other>쪽|페이지|버전|판|분류))\s*(?:[:：|]\s*|\s{2,}|\t)(?P<value>\S.{0,60})$"
+    r"^\W{0,3}(?:(?P<office>(?:소관|담당|주관|관리|주무|제정|관장|입안)\s?(?:부서|부처|과|팀)|소관|담당자?)"
+    r"|(?P<number>(?:규정|문서|관리|규칙|지침|내규|등록)\s?번호|규정\s?코드)"
+    r"|(?P<date>(?:최초\s?)?제정(?:일자?)?|(?:최종\s?|최근\s?)?(?:전부|일부|전면)?\s?개정(?:일자?)?|시행(?:일자?)?|공포(?:일자?)?|승인(?:일자?)?)"
+    r"|(?P<other>쪽|페이지|버전|판|분류))\s*(?:[:：|]\s*|\s{2,}|\t)(?P<value>\S.{0,60})$"
 )
 _BRACKETED = re.compile(
-    r"^[\[【<〈(（][^\[\]【】]{0,20}(?:시행|제정|개정|명칭\s?변경|제명\s?변경|폐지|공포|규정|규칙|훈령|예규|조례|법률|령)[^\[\]【】]{0,80}\d[^\[\]【】]{0,60}[\]】>〉)）](?:\s*[\[【<〈(（][^\[\]【】]{2,90}[\]】>〉)）])*$"
+    r"^[\[【<〈(（][^\[\]【】]{0,20}"
+    r"(?:시행|제정|개정|명칭\s?변경|제명\s?변경|폐지|공포|규정|규칙|훈령|예규|조례|법률|령)[^\[\]【】]{0,80}\d[^\[\]【】]{0,60}[\]】>〉)）]"
+    r"(?:\s*[\[【<〈(（][^\[\]【】]{2,90}[\]】>〉)）])*$"
 )
 _DATED = re.compile(
-    r"""^(?:\W{0,3}\d{4}\s?[.년/-]\s?\d{1,2}\s?[.월/-]\s?\d{1,2}\s?[.일]?\s*[,/]?\s*(?:제정|(?:전부|일부|전면)?\s?개정|시행|공포)[)）\]>〉\s]*
-    | [(（\[<〈【](?=[^()（）]*\d{4}\s?[.년/-])(?=[^()（）]*(?:제정|개정|시행|공포))(?:(?P<office>[가-힣·ㆍ\s]{1,20}?(?:과|팀|실|부|처|국|단|센터|본부|위원회))\s*[/,|·:]\s*)?[^()（）\[\]<>〈〉【】다]{6,60}[)）\]>〉】])$""",
+    r"""^(?:\W{0,3}\d{4}\s?[.년/-]\s?\d{1,2}\s?[.월/-]\s?\d{1,2}\s?[.일]?\s*[,/]?\s*"""
+    r"""(?:제정|(?:전부|일부|전면)?\s?개정|시행|공포)[)）\]>〉\s]*
+    | [(（\[<〈【](?=[^()（）]*\d{4}\s?[.년/-])(?=[^()（）]*(?:제정|개정|시행|공포))"""
+    r"""(?:(?P<office>[가-힣·ㆍ\s]{1,20}?(?:과|팀|실|부|처|국|단|센터|본부|위원회))\s*[/,|·:]\s*)?"""
+    r"""[^()（）\[\]<>〈〉【】다]{6,60}[)）\]>〉】])$""",
     re.X,
 )      # '2020. 3. 1. 제정', '(총무팀 / 2019. 3. 1. 제정)'
 _OFFICE_LINE = re.compile(
@@ -81,7 +91,8 @@ def _opens(lines, i, used):
             said = said or ("chapter" if re.match(r"[#*\s]*제\s?1\s?[장편절]", head) else "")
             seen += 1
         elif k <= i + 2 and len(l.text) < 250 and _NOTE_REPEALED.search(l.text) and _DATE.search(l.text) \
-                and re.search(r"폐\s?지|이동|→", l.text) and (re.match(r"\W*(?:\d\.\s*)?\d{4}", l.text) or "→" in l.text or _BRACKETED.match(l.text)):
+                and re.search(r"폐\s?지|이동|→", l.text) \
+                and (re.match(r"\W*(?:\d\.\s*)?\d{4}", l.text) or "→" in l.text or _BRACKETED.match(l.text)):
             return "repealed"
         elif _about(l.text):
             said = said or "about"
@@ -110,7 +121,13 @@ def _level_titled(lines, entries, used):
         head = _read_head(l.text)
         if not l.level or i in used or l.table:
             continue
-        if _heading(head, (-9, 0), ()) or _heading(head, (0, 0), ()) or _chapter(head) or _ADDENDUM.match(head) or _annex(head):
+        if (
+            _heading(head, (-9, 0), ())
+            or _heading(head, (0, 0), ())
+            or _chapter(head)
+            or _ADDENDUM.match(head)
+            or _annex(head)
+        ):
             inner.add(l.level)
         elif _may_title(l, head) and _opens(lines, i, used) == "article":
             above = lines[i - 1] if i else l
@@ -187,9 +204,14 @@ def _titles(lines, entries, used):
         ):
             continue
         kind = _NAME_END.search(name) is not None
-        # the first line of an annex, below a note in brackets the second, is the annex's own title; with a table of contents, annexes
-        # hold no regulation
-        if state == "별표" and (not kind or len(entries) >= 5 or i - annex == 1 or i - annex == 2 and re.match(r"[(（<〈\[【|]", lines[i - 1].text)):
+        # the first line of an annex, below a note in brackets the second, is the annex's own title; with a table of
+        # contents, annexes hold no regulation
+        if state == "별표" and (
+            not kind
+            or len(entries) >= 5
+            or i - annex == 1
+            or i - annex == 2 and re.match(r"[(（<〈\[【|]", lines[i - 1].text)
+        ):
             continue
         if ordinal and (not kind or len(name) > 40 or state == "별표" or _opens(lines, i, used) != "article"):
             continue
@@ -231,7 +253,8 @@ def _charters(lines, found, used):
     numbered = any(_ORDINAL.match(lines[i].text) for i, *_ in found)
     out, bounds = [], [-1, *(i for i, *_ in found), len(lines)] if found else []
     for start, end in zip(bounds, bounds[1:]):
-        state, heads = "", [(k, _read_head(lines[k].text)) for k in range(start + 1, end) if k not in used and not lines[k].table]
+        state, heads = "", [
+            (k, _read_head(lines[k].text)) for k in range(start + 1, end) if k not in used and not lines[k].table]
         kinds = {}
         for k, head in heads:
             if _ADDENDUM.match(head):
@@ -244,7 +267,13 @@ def _charters(lines, found, used):
         for n, (k, _) in enumerate(heads):
             state = kinds.get(k, state)
             ended = k > last_article and (state == "부칙" or k > last_head)
-            if k not in kinds and n + 1 < len(heads) and state != "별표" and ended and _charter(lines, k, heads[n + 1][0], state, start < 0, end == len(lines), numbered):
+            if (
+                k not in kinds
+                and n + 1 < len(heads)
+                and state != "별표"
+                and ended
+                and _charter(lines, k, heads[n + 1][0], state, start < 0, end == len(lines), numbered)
+            ):
                 out.append((k, _bare(lines[k].text)[0], "", "text"))
                 if start >= 0:
                     state = ""
@@ -255,15 +284,21 @@ def _charter(lines, k, after, state, first, last, numbered):
     it; `numbered`: titles have numbers ('1. 여비규정')."""
     l, below = lines[k], lines[after]
     name = _bare(l.text)[0]
-    if not 3 <= len(name) <= 40 or _SENTENCE.search(l.text) or _ITEM.match(l.text) and not numbered or re.match(r"[-–•·○※]", l.text) \
+    if not 3 <= len(name) <= 40 or _SENTENCE.search(l.text) \
+            or _ITEM.match(l.text) and not numbered or re.match(r"[-–•·○※]", l.text) \
             or _FORM.search(name) or _about(l.text) or _chapter(l.text) or below.table or _part_head(l.text):
         return False
     if not (_ITEM.match(below.text) or _about(below.text) or _ENDED.search(below.text) and len(below.text) > 8):
         return False
     apart = l.boxed or l.level > 0 or _gap(lines, k)
     above = lines[k - 1] if k else None
-    told = above is None or first and (apart or k == 1 and above.text.endswith("집")) or _part_head(above.text) is not None or (
-        _ENDED.search(above.text) is not None and not re.search(r"(?:다음|아래|같다|같이)[^.]*.{0,12}$|[:：]$", above.text[-24:]))
+    told = (
+        above is None
+        or first and (apart or k == 1 and above.text.endswith("집"))
+        or _part_head(above.text) is not None
+        or (
+            _ENDED.search(above.text) is not None
+            and not re.search(r"(?:다음|아래|같다|같이)[^.]*.{0,12}$|[:：]$", above.text[-24:])))
     if not told or last and not apart:
         return False
     return _CHARTER.search(name) is not None or state == "부칙" and apart and _NAME_END.search(name) is not None

@@ -21,7 +21,9 @@ _FIELD = "correctness"
 
 def _digest(row:Mapping) -> str:
     "What names the text that a person sees: the same as of `rag-quality label`."
-    return content_hash(nfc(str(row.get("query") or row.get("user") or "")), nfc(str(row.get("answer") or "")), tuple(nfc(str(c)) for c in row.get("contexts") or ()))
+    return content_hash(
+        nfc(str(row.get("query") or row.get("user") or "")), nfc(str(row.get("answer") or "")),
+        tuple(nfc(str(c)) for c in row.get("contexts") or ()))
 
 def read_marks(path:str|Path    # what the dashboard saved, or `rag-quality label`
               ) -> dict[str, dict]:
@@ -38,7 +40,9 @@ def read_marks(path:str|Path    # what the dashboard saved, or `rag-quality labe
             continue                 # `read_labels` has told it
         if isinstance(row, dict) and row.get("field") == _FIELD:
             notes[str(row.get("id"))] = str(row.get("note") or "")
-    return {l.item_id: {"value": l.value, "note": notes.get(l.item_id, ""), "digest": l.digest, "rater": l.rater} for l in labels}
+    return {
+        l.item_id: {"value": l.value, "note": notes.get(l.item_id, ""), "digest": l.digest, "rater": l.rater}
+        for l in labels}
 
 # %% ../../nbs/persona/29_marks.ipynb #8dd0227a
 def mark_box(id:str, row:Mapping,     # of answers or turns
@@ -51,10 +55,13 @@ def mark_box(id:str, row:Mapping,     # of answers or turns
     if given.get("digest") not in (None, "", digest):
         given = {}
     value = given.get("value")
-    button = lambda v, word: f'<button type="button"{_attrs(data_value=v, aria_pressed="true" if value == v else "false")}>{word}</button>'
+    button = lambda v, word: (
+        f'<button type="button"{_attrs(data_value=v, aria_pressed="true" if value == v else "false")}>{word}</button>')
     return (
-        f'<div class="mark needs-js" role="group" aria-label="이 답의 사람 판정"{_attrs(data_mark=id, data_digest=digest)}><span class="small soft">사람의 눈에는</span>'
-        f'{button(1, "맞음")}{button(0, "틀림")}<input type="text" aria-label="한마디" placeholder="한마디" maxlength="400"{_attrs(value=given.get("note") or None)}></div>'
+        f'<div class="mark needs-js" role="group" aria-label="이 답의 사람 판정"{_attrs(data_mark=id, data_digest=digest)}>'
+        '<span class="small soft">사람의 눈에는</span>'
+        f'{button(1, "맞음")}{button(0, "틀림")}<input type="text" aria-label="한마디" placeholder="한마디" '
+        f'maxlength="400"{_attrs(value=given.get("note") or None)}></div>'
     )
 
 # %% ../../nbs/persona/29_marks.ipynb #a18c7bb9
@@ -80,32 +87,45 @@ def marks_section(data, marks:Mapping|None=None   # None: no file of marks was g
                  ) -> str:
     "The section of a person's marks: how to keep them, and where there are some, how the scorer agrees; as HTML."
     bar = (
-        '<div class="filters needs-js" id="marks-bar"><span id="marked" role="status">사람의 판정 0개</span><label class="small soft">누가 <input'
-        f' type="text" id="rater" value="r1" maxlength="40" size="6"></label><button type="button" id="save-marks"{_attrs(data_session=data.name)}>판정을 파일로 받기'
+        '<div class="filters needs-js" id="marks-bar">'
+        '<span id="marked" role="status">사람의 판정 0개</span><label class="small soft">누가 <input'
+        ' type="text" id="rater" value="r1" maxlength="40" size="6"></label>'
+        f'<button type="button" id="save-marks"{_attrs(data_session=data.name)}>판정을 파일로 받기'
         ' (marks.jsonl)</button></div>'
     )
     body = '<p class="none">아직 사람의 판정이 없습니다. 답을 열어 맞음이나 틀림을 누르고 파일로 받으세요.</p>'
     if marks is not None:
         a = marks_agreement(data, marks)
         said = scorer_verdicts(data)
-        wrong = [(i, m) for i, m in marks.items() if said.get(i) is not None and m.get("value") in (0, 1) and m["value"] != said[i]]
+        wrong = [
+            (i, m) for i, m in marks.items()
+            if said.get(i) is not None and m.get("value") in (0, 1) and m["value"] != said[i]]
         table = {(j, h): a.confusion[x][y] for x, j in enumerate(a.labels) for y, h in enumerate(a.labels)}
         cell = lambda j, h: f'<td class="n">{table.get((j, h), 0)}</td>'
         k = a["kappa"]
-        told = f"kappa {k.value:.2f}" + (f" [{k.low:.2f}, {k.high:.2f}]" if k.low is not None else "") if k.value is not None else f"kappa –: {k.reason}"
+        told = (
+            f"kappa {k.value:.2f}" + (f" [{k.low:.2f}, {k.high:.2f}]" if k.low is not None else "")
+            if k.value is not None else f"kappa –: {k.reason}")
         same = sum(n for (j, h), n in table.items() if j == h)
         body = (
-            f'<div class="grid two"><div class="card"><h3>채점과 사람: {a.n}개 가운데 {same}개가 같음</h3><p>{_esc(told)}. 사람이 본 것 {a.n_human}개, 그 가운데 채점이 있는 것'
-            f' {a.n}개.</p><table class="list"><thead><tr><th scope="col">채점 ↓ 사람 →</th><th scope="col" class="n">맞음</th><th scope="col"'
+            f'<div class="grid two"><div class="card"><h3>채점과 사람: {a.n}개 가운데 {same}개가 같음</h3>'
+            f'<p>{_esc(told)}. 사람이 본 것 {a.n_human}개, 그 가운데 채점이 있는 것'
+            f' {a.n}개.</p><table class="list"><thead><tr><th scope="col">채점 ↓ 사람 →</th>'
+            '<th scope="col" class="n">맞음</th><th scope="col"'
             f' class="n">틀림</th></tr></thead><tbody><tr><th'
-            f' scope="row">맞음</th>{cell(1, 1)}{cell(1, 0)}</tr><tr><th scope="row">틀림</th>{cell(0, 1)}{cell(0, 0)}</tr></tbody></table></div><div'
+            f' scope="row">맞음</th>{cell(1, 1)}{cell(1, 0)}</tr>'
+            f'<tr><th scope="row">틀림</th>{cell(0, 1)}{cell(0, 0)}</tr></tbody></table></div><div'
             f' class="card"><h3>갈린 답 {len(wrong)}개</h3>'
             + "".join(
-                f'<p>{_badge(data.verdict(i))} <span class="tag">사람: {"맞음" if m["value"] else "틀림"}</span> <a href="#{_esc(i)}">{_esc(((data.queries.get(i) or {}).get("text") or (data.turns.get(i) or {}).get("user") or i)[:80])}</a>{" · " + _esc(m["note"]) if m.get("note") else ""}</p>'
+                f'<p>{_badge(data.verdict(i))} <span class="tag">사람: {"맞음" if m["value"] else "틀림"}</span> '
+                f'<a href="#{_esc(i)}">'
+                f'{_esc(((data.queries.get(i) or {}).get("text") or (data.turns.get(i) or {}).get("user") or i)[:80])}'
+                f'</a>{" · " + _esc(m["note"]) if m.get("note") else ""}</p>'
                 for i, m in wrong[:40])
             + ('<p class="none">없습니다.</p>' if not wrong else "") + "</div></div>"
         )
     return (
-        '<section id="marks"><h2>사람의 눈</h2><p class="lead">답마다 맞음/틀림을 표시할 수 있습니다. 받은 파일은 rag-quality agree와 dashboard --marks가'
+        '<section id="marks"><h2>사람의 눈</h2>'
+        '<p class="lead">답마다 맞음/틀림을 표시할 수 있습니다. 받은 파일은 rag-quality agree와 dashboard --marks가'
         f' 읽습니다.</p>{bar}{body}</section>'
     )

@@ -14,7 +14,7 @@ from ..answering.parts import ALL_GONE_MARK, GONE_MARK, ITEM_MARK, NOTE_MARK, PA
 
 # %% ../../nbs/persona/03_needs.ipynb #fb67af21
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _Provision:
     "A sentence of an article with its list and what qualifies it."
     text: str                     # without the mark of its 항 and amendment notes
     doc_id: str
@@ -40,7 +40,7 @@ class _Piece:
 _SENTENCE = re.compile(r"(?<=다)\.\s+(?=\S)")
 _MORE = re.compile(r"(?:다만|단)\s?,|다만\s|(?:이|그)\s경우|이때")
 
-def _pieces_of(passage:Passage) -> tuple[_Piece, ...]:
+def _pieces_of(passage:Passage) -> tuple[_Provision, ...]:
     "The sentences of one passage; deleted 항 and amendment notes are left out."
     body = NOTE_MARK.sub("", source_of(passage).body)
     found, header, gone = [], (), False
@@ -75,7 +75,7 @@ def _pieces_of(passage:Passage) -> tuple[_Piece, ...]:
             else:
                 found.append({"text": s, "items": [], "proviso": [], "rows": []})
     return tuple(
-        _Piece(f["text"], passage.doc_id, tuple(f["items"]), tuple(f["proviso"]), tuple(f["rows"])) for f in found
+        _Provision(f["text"], passage.doc_id, tuple(f["items"]), tuple(f["proviso"]), tuple(f["rows"])) for f in found
     )
 
 # %% ../../nbs/persona/03_needs.ipynb #19fecb3e

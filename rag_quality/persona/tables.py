@@ -16,8 +16,9 @@ from ..metrics import number
 from .charts import _attrs, _esc
 from .kinds import next_actions
 from .personas import _DIFFICULTIES
-from .report import (_VERDICTS, Rate, SessionData, _dimension_means, _rate_of, _step_label, failure_counts, headline, kept_of,
-    kept_rate, method_label, read_session, success_rate)
+from .report import (
+    _VERDICTS, Rate, SessionData, _dimension_means, _rate_of, _step_label, failure_counts, headline, kept_of, kept_rate,
+    method_label, read_session, success_rate)
 
 # %% ../../nbs/persona/30_tables.ipynb #ecde1d33
 def _plain(r:Rate) -> dict:
@@ -31,12 +32,14 @@ def session_numbers(data:SessionData, folder:str|os.PathLike="") -> dict:
     asked = {**data.answers, **data.turns}
     facts = [f for i, f in data.facts.items() if not (asked.get(i) or {}).get("error")]
     return {
-        "session": data.name, "target": data.session.get("target") or {}, "method": data.method, "headline": headline(data),
+        "session": data.name, "target": data.session.get("target") or {}, "method": data.method,
+        "headline": headline(data),
         "questions": _plain(success_rate(data)),
         "score": {"mean": score.mean, "low": score.low, "high": score.high, "n": score.n_scored, "n_total": n, "of": 5},
         "follow_ups": {
             "k": sum(kept_of(t) is True for t in data.turns.values()), "n": kept.n_scored, "n_total": later,
-            "rate": kept.mean, "low": kept.low, "high": kept.high, "n_dialogues": len(data.dialogues), "n_turns": len(data.turns)},
+            "rate": kept.mean, "low": kept.low, "high": kept.high, "n_dialogues": len(data.dialogues),
+            "n_turns": len(data.turns)},
         "fact_check": _plain(_rate_of(f.get("passed") for f in facts if not f.get("abstained"))),
         "answered": _plain(_rate_of(not x.get("error") for x in asked.values())), "outcomes": data.outcomes,
         "failures": [dict(zip(("kind", "label", "n_questions", "n_turns"), f)) for f in failure_counts(data)],
@@ -110,12 +113,16 @@ def cost_section(data:SessionData) -> str:
     counted = lambda n, form: lambda v: f"{form.format(v)} (답 {n}개)"
     line = lambda c: (
         f'<tr><td>{_esc(c["step"])}</td><td class="n">{c["n"]}</td><td class="n">{say(c["median_s"], _seconds)}</td><td'
-        f' class="n">{say(c["total_s"], _seconds)}</td><td class="n">{say(c["tokens"], counted(c["n_tokens"], "{:,}"))}</td><td'
+        f' class="n">{say(c["total_s"], _seconds)}</td>'
+        f'<td class="n">{say(c["tokens"], counted(c["n_tokens"], "{:,}"))}</td><td'
         f' class="n">{say(c["usd"], counted(c["n_usd"], "{:.4f}달러"))}</td></tr>'
     )
-    heads = "".join(f'<th scope="col"{_attrs(class_="n" if i else None)}>{h}</th>' for i, h in enumerate(("단계", "물음", "하나의 중앙값", "모두", "토큰", "돈")))
+    heads = "".join(
+        f'<th scope="col"{_attrs(class_="n" if i else None)}>{h}</th>'
+        for i, h in enumerate(("단계", "물음", "하나의 중앙값", "모두", "토큰", "돈")))
     body = (
-        f'<div class="card scroll" tabindex="0" role="region" aria-label="시간과 비용의 표"><table class="list"><thead><tr>{heads}</tr></thead><tbody>{"".join(map(line, costs))}</tbody></table></div>'
+        '<div class="card scroll" tabindex="0" role="region" aria-label="시간과 비용의 표"><table class="list"><thead>'
+        f'<tr>{heads}</tr></thead><tbody>{"".join(map(line, costs))}</tbody></table></div>'
         if costs
         else '<p class="none">걸린 시간을 재지 않았습니다.</p>'
     )
@@ -148,8 +155,8 @@ def neighbours(folder:str|os.PathLike, most:int=8) -> list[dict]:
         page = p / "dashboard.html"
         out.append({
             "folder": p, "name": p.name if s.get("id") in (None, p.name) else f"{s['id']} ({p.name})",
-            "when": when[:16].replace("T", " "), "target": str((s.get("target") or {}).get("name") or "–"), "rate": rate,
-            "page": page if page.is_file() else None, "here": p == here})
+            "when": when[:16].replace("T", " "), "target": str((s.get("target") or {}).get("name") or "–"),
+            "rate": rate, "page": page if page.is_file() else None, "here": p == here})
     return out
 
 def history_section(folder:str|os.PathLike, page:str|os.PathLike|None=None) -> str:
@@ -159,17 +166,24 @@ def history_section(folder:str|os.PathLike, page:str|os.PathLike|None=None) -> s
         return ""
     def line(r):
         low, high = r["rate"].bounds
-        link = f'<a{_attrs(href=Path(os.path.relpath(r["page"], start)).as_posix())}>{_esc(r["name"])}</a>' if r["page"] and not r["here"] else _esc(r["name"])
+        link = (
+            f'<a{_attrs(href=Path(os.path.relpath(r["page"], start)).as_posix())}>{_esc(r["name"])}</a>'
+            if r["page"] and not r["here"] else _esc(r["name"]))
         span = f'{low:.0%} – {high:.0%}' if low is not None else "–"
         share = f'<b>{r["rate"].value:.0%}</b> ({r["rate"].k}/{r["rate"].n})' if r["rate"].n else "재지 못함"
         return (
-            f'<tr{_attrs(aria_current="true" if r["here"] else None)}><td class="nowrap">{_esc(r["when"] or "–")}</td><td>{link}{" <span class=tag>이 세션</span>" if r["here"] else ""}</td><td>{_esc(r["target"])}</td><td'
+            f'<tr{_attrs(aria_current="true" if r["here"] else None)}><td class="nowrap">{_esc(r["when"] or "–")}</td>'
+            f'<td>{link}{" <span class=tag>이 세션</span>" if r["here"] else ""}</td><td>{_esc(r["target"])}</td><td'
             f' class="n">{r["rate"].n_total}</td><td class="n">{share}</td><td class="n">{span}</td></tr>'
         )
-    heads = "".join(f'<th scope="col"{_attrs(class_="n" if i > 2 else None)}>{h}</th>' for i, h in enumerate(("날", "세션", "대상", "질문", "성공", "95 % 구간")))
+    heads = "".join(
+        f'<th scope="col"{_attrs(class_="n" if i > 2 else None)}>{h}</th>'
+        for i, h in enumerate(("날", "세션", "대상", "질문", "성공", "95 % 구간")))
     return (
-        '<section id="history"><h2>곁의 세션들</h2><p class="lead">같은 폴더의 세션, 새것부터. 물은 질문이 다를 수 있으니 구간과 함께 읽으세요.</p><div class="card scroll" tabindex="0" role="region" aria-label="세션의 표"><table'
-        f' class="list"><thead><tr>{heads}</tr></thead><tbody>{"".join(map(line, rows))}</tbody></table></div></section>'
+        '<section id="history"><h2>곁의 세션들</h2><p class="lead">같은 폴더의 세션, 새것부터. 물은 질문이 다를 수 있으니 구간과 함께 읽으세요.</p>'
+        '<div class="card scroll" tabindex="0" role="region" aria-label="세션의 표"><table'
+        f' class="list"><thead><tr>{heads}</tr></thead>'
+        f'<tbody>{"".join(map(line, rows))}</tbody></table></div></section>'
     )
 
 # %% ../../nbs/persona/30_tables.ipynb #d785e9ca

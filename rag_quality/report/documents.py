@@ -27,13 +27,16 @@ def _page(title:str, body:str) -> str:
     return (
         "<!doctype html>\n<html lang=ko><head><meta charset=utf-8>"
         "<meta name=viewport content=\"width=device-width, initial-scale=1\">"
-        "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none';"
+        "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; "
+        "style-src 'unsafe-inline'; base-uri 'none';"
         " form-action 'none'\">"
-        f"<title>{_esc(title)}</title><style>{style}</style></head><body><main id=main><h1>{_esc(title)}</h1>{body}</main></body></html>\n")
+        f"<title>{_esc(title)}</title><style>{style}</style></head><body><main id=main>"
+        f"<h1>{_esc(title)}</h1>{body}</main></body></html>\n")
 
 def _kpis(pairs:Iterable[tuple[str, object]]) -> str:
     return "<div class=kpis>" + "".join(
-        f"<div class=kpi><b>{_esc(f'{v:,}' if isinstance(v, int) else v)}</b><span>{_esc(k)}</span></div>" for k, v in pairs) + "</div>"
+        f"<div class=kpi><b>{_esc(f'{v:,}' if isinstance(v, int) else v)}</b><span>{_esc(k)}</span></div>"
+        for k, v in pairs) + "</div>"
 
 def _rest(n:int, shown:int) -> str:
     return f"<li class=faint>… 그 밖에 {n - shown:,}건은 JSON에 있습니다.</li>" if n > shown else ""
@@ -44,7 +47,9 @@ def _coverage_bar(c:Coverage) -> str:
     if not c.total:
         return ""
     parts = (("in", c.inside, "조문에 든 글자"), ("told", c.told, "차례·제목·연혁"), ("out", c.missing, "어디에도 없는 글자"))
-    bar = "".join(f"<i class=\"{k}\" style=\"width:{n / c.total:.4%}\" title=\"{w} {n:,}자\"></i>" for k, n, w in parts if n)
+    bar = "".join(
+        f"<i class=\"{k}\" style=\"width:{n / c.total:.4%}\" title=\"{w} {n:,}자\"></i>"
+        for k, n, w in parts if n)
     label = f"<div class=bar role=img aria-label=\"{_esc(c)}\">{bar}</div>"
     return f"<h2>빠진 글자</h2><div class=card>{label}<p>{_esc(c)}.</p></div>"
 
@@ -54,7 +59,8 @@ def _finding_card(kind:str, found:Sequence[ImportFinding]) -> str:
     "The findings of a kind: what it is, what to do, and where."
     severity, what, advice = FINDINGS[kind]
     items = "".join(
-        f"<li><span class=at>{_esc(', '.join(p for p in (f.file, f.place) if p))}</span>{_esc(f.text)}</li>" for f in found[:_MOST])
+        f"<li><span class=at>{_esc(', '.join(p for p in (f.file, f.place) if p))}</span>{_esc(f.text)}</li>"
+        for f in found[:_MOST])
     todo = f"<p class=advice>{_esc(advice)}.</p>" if advice else ""
     return (
         f"<section class=card><details{' open' if severity == 'error' or len(found) <= 3 else ''}>"
@@ -65,7 +71,8 @@ def _finding_card(kind:str, found:Sequence[ImportFinding]) -> str:
 def _files_table(found:Imported) -> str:
     "A row a file."
     rows = "".join(
-        f"<tr><td>{_esc(d.source)}</td><td>{_esc(d.kind)}</td><td class=n>{d.regulations:,}</td><td class=n>{d.passages:,}</td>"
+        f"<tr><td>{_esc(d.source)}</td><td>{_esc(d.kind)}</td>"
+        f"<td class=n>{d.regulations:,}</td><td class=n>{d.passages:,}</td>"
         f"<td class=n>{d.tables:,}</td><td class=n>{d.coverage.missing:,}</td></tr>" for d in found.documents[:1_000])
     return (
         "<h2>파일</h2><div class=\"card scroll\"><table><tr><th>파일</th><th>꼴</th>"
@@ -75,12 +82,15 @@ def _files_table(found:Imported) -> str:
 def _regulations_table(found:Imported) -> str:
     "A row a regulation."
     rows = "".join(
-        f"<tr><td>{_esc(r.name)}{' <span class=badge>폐지</span>' if r.repealed else ''}</td><td>{_esc(r.number)}</td><td>{_esc(r.part)}</td>"
-        f"<td>{_esc(r.dates[-1][1] if r.dates else '')}</td><td class=n>{len(r.passages):,}</td></tr>" for r in found.regulations[:3_000])
+        f"<tr><td>{_esc(r.name)}{' <span class=badge>폐지</span>' if r.repealed else ''}</td>"
+        f"<td>{_esc(r.number)}</td><td>{_esc(r.part)}</td>"
+        f"<td>{_esc(r.dates[-1][1] if r.dates else '')}</td><td class=n>{len(r.passages):,}</td></tr>"
+        for r in found.regulations[:3_000])
     return (
         f"<h2>규정 {len(found.regulations):,}개</h2><div class=\"card scroll\">"
         f"<details{' open' if len(found.regulations) <= 30 else ''}><summary>이름과 번호, 편, 최근 날짜, 조문 수</summary>"
-        f"<table><tr><th>규정</th><th>번호</th><th>편</th><th>최근 날짜</th><th class=n>조문</th></tr>{rows}</table></details></div>")
+        "<table><tr><th>규정</th><th>번호</th><th>편</th><th>최근 날짜</th>"
+        f"<th class=n>조문</th></tr>{rows}</table></details></div>")
 
 def import_html(found:Imported, *, title:str|None=None) -> str:
     "The report of an import as one page under `title`: counts, coverage, what to look at (the gravest first), files, regulations."
@@ -90,7 +100,8 @@ def import_html(found:Imported, *, title:str|None=None) -> str:
     head = _kpis([
         ("파일", n["files"]), *([("읽지 못한 파일", n["unread"])] if n["unread"] else []), ("규정", n["regulations"]),
         *([("폐지된 규정", n["repealed"])] if n["repealed"] else []), ("조", n["articles"]),
-        ("부칙", n["addenda"]), ("별표·별지", n["annexes"]), *([("조 없는 글", n["sections"])] if n["sections"] else []), ("표", n["tables"]),
+        ("부칙", n["addenda"]), ("별표·별지", n["annexes"]),
+        *([("조 없는 글", n["sections"])] if n["sections"] else []), ("표", n["tables"]),
         *([("빠지지 않은 글자", f"{found.coverage.share:.2%}")] if found.coverage.share is not None else [])])
     look = said or "<p class=card><span class=\"badge good\">없음</span> 이상한 곳을 찾지 못했습니다.</p>"
     body = f"{_coverage_bar(found.coverage)}<h2>볼 것</h2>{look}{_files_table(found)}{_regulations_table(found)}"
@@ -117,7 +128,8 @@ def _change_item(c:Change) -> str:
 def _effect_item(e:Effect) -> str:
     tone = {"stale": "error", "review": "warning", "moved": "warning", "unknown": "note", "holds": "good"}[e.state]
     return (
-        f"<li><span class=\"badge {tone}\">{STATES[e.state]}</span> {_esc(e.text)} <span class=faint>{_esc(e.item_id)}</span>"
+        f"<li><span class=\"badge {tone}\">{STATES[e.state]}</span> {_esc(e.text)} "
+        f"<span class=faint>{_esc(e.item_id)}</span>"
         + "".join(f"<span class=at>{_esc(r)}</span>" for r in e.reasons[:4]) + "</li>")
 
 def _effects_card(effects:Sequence[Effect], what:str) -> str:
@@ -126,7 +138,9 @@ def _effects_card(effects:Sequence[Effect], what:str) -> str:
         return ""
     order = {s: i for i, s in enumerate(("stale", "review", "moved", "unknown", "holds"))}
     rows = sorted(effects, key=lambda e: order[e.state])
-    counts = " ".join(f"<span class=tag>{STATES[s]} {n:,}</span>" for s in order if (n := sum(e.state == s for e in effects)))
+    counts = " ".join(
+        f"<span class=tag>{STATES[s]} {n:,}</span>"
+        for s in order if (n := sum(e.state == s for e in effects)))
     items = "".join(map(_effect_item, rows[:_MOST]))
     head = f"<h2>{_esc(what)} {len(effects):,}개</h2><section class=card><p class=tags>{counts}</p>"
     return f"{head}<ul class=list>{items}{_rest(len(rows), _MOST)}</ul></section>"
@@ -137,8 +151,13 @@ def editions_html(found:Editions, *, title:str="두 판 견주기",
                  ) -> str:
     "Two editions as one page under `title`: counts, regulations, what became stale, and every change with its words marked."
     n = found.counts
-    body = _kpis([("규정", f"{found.regulations[0]:,} → {found.regulations[1]:,}"), *((KINDS[k], v) for k, v in n.items())])
-    for what, names in (("새 규정", found.added), ("없어진 규정", found.deleted), ("이름이 바뀐 규정", [f"{o} → {m}" for o, m in found.renamed])):
+    body = _kpis([
+        ("규정", f"{found.regulations[0]:,} → {found.regulations[1]:,}"), *((KINDS[k], v) for k, v in n.items())])
+    for what, names in (
+        ("새 규정", found.added),
+        ("없어진 규정", found.deleted),
+        ("이름이 바뀐 규정", [f"{o} → {m}" for o, m in found.renamed]),
+    ):
         if names:
             body += f"<section class=card><h3>{what} {len(names)}</h3><p>{_esc(', '.join(names))}</p></section>"
     body += _effects_card(judged, "판정한 질의") + _effects_card(answers, "저장해 둔 답")
