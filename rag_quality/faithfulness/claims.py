@@ -227,7 +227,8 @@ class _Tries(Wall):
         return super().__call__(f"validator:{(name or of.__name__).lstrip('_')}", of, *given, otherwise=otherwise)
 
 # rules that outweigh the model: kind of fault, and why or '' of a claim that leans on the passages `where` (cited) and `near`.
-# Each earns its place in benchmarks/results/rules.json: right in .9 of the claims on which it fires, five that the model lets pass
+# The first two earn their place in benchmarks/results/rules.json (right in .9 of the claims on which they fire, five that
+# the model lets pass); the others fire too seldom on the bank to say so
 RULES = {
     "other_row": ("number", lambda c, at, S, where, near: (_other_row(at.r.text, at.r.quantities, S, where | near) or ("", ""))[1]),
     "other_role": ("entity", lambda c, at, S, where, near: _other_role(at, S)),

@@ -159,7 +159,7 @@ def _rows_of(w:dict, kiwi:KiwiEncoder, keys, disk:str="") -> np.ndarray:
 
 # %% ../../nbs/knowledge/00_bank.ipynb #83cb2397
 class CampusEncoder:
-    "Sentence vectors that know how people talk about a campus: an `Encoder` like `KiwiEncoder`, learnt from the bank."
+    "Sentence vectors that know how people talk about a campus and everyday law: an `Encoder` like `KiwiEncoder`, learnt from the bank."
     def __init__(self, path:"str|Path|None"=None):          # a file of `pack_encoder`; None: the packaged one
         self.path = str(path or bundle_path("domains", FILE))
         self._w = _weights(self.path)

@@ -241,7 +241,7 @@ _RULES = {
 @dataclass(frozen=True, slots=True)
 class _Facet:
     "One thing that a text settles."
-    kind: str         # key of query_types.CONTEXTS
+    kind: str         # key of questions.CONTEXTS
     ask: str          # the noun that asks for it: '제출 기한'
     sure: float       # 0..1: how plainly it is said
     said: str         # the words that say it

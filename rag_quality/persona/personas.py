@@ -138,7 +138,7 @@ class PersonaQuery:
     formal: str                              # the same need in the regulations' words; stands alone
     persona: str                             # id of the persona
     difficulty: str                          # easy | medium | hard
-    query_type: str                          # one of the eight of `query_types.TYPES`
+    query_type: str                          # one of the eight of `questions.TYPES`
     intent: Intent3
     topics: tuple[str, ...] = ()
     # doc_id -> 2 answers, 1 helps; {}: nothing in the collection answers
