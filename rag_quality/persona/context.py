@@ -519,8 +519,8 @@ def _turns(turns) -> list[Mapping]:
 _ORDER = (_repeated, _mistaken, _forgotten, _contradicted, _strayed, _asked_again)     # the first sign that is found is named
 _OF_ASKER = (_forgotten, _mistaken, _asked_again)
 
-_ALONE, _BACKED = .9, .6      # probability of a lost thread that is enough alone; that a sign of most rules needs
-_SURE = {"repetition", "role", "asked_again"}      # signs that none of 206 good turns of others had: they need no reader
+_ALONE, _BACKED = .94, .8     # probability of a lost thread that is enough alone; that a sign of most rules needs
+_SURE = {"repetition", "role", "asked_again"}      # signs that none of 489 good turns of others had: they need no reader
 _SAID = {
     "forgotten": "앞에서 말한 조건을 잊음", "topic": "물은 것과 다른 것을 답함", "role": "묻는 이를 다른 사람으로 앎",
     "contradiction": "앞의 답과 어긋남", "repetition": "앞의 답을 되풀이함", "asked_again": "이미 말한 것을 다시 물음",

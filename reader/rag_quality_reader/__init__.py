@@ -1,7 +1,7 @@
 """The weights of rag_quality's reader (rag_quality.claims.reader); `folder()` tells where they are."""
 from pathlib import Path
 
-__version__ = "0.9.0"
+__version__ = "0.9.2"
 
 
 def folder() -> Path:
