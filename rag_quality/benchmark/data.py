@@ -6,7 +6,7 @@
 __all__ = ['Lie', 'JudgedNeed', 'Benchmark', 'load_benchmark', 'Segment', 'ChatbotAnswer', 'load_chatbot_answers', 'segment_at']
 
 # %% ../../nbs/benchmark/00_data.ipynb #411d901f
-import hashlib, json
+import hashlib, json, lzma
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -59,6 +59,13 @@ _FILES = (
     "corpus.jsonl", "queries.jsonl", "needs.jsonl", "dialogues.jsonl", "qrels/train.tsv", "qrels/dev.tsv",
     "qrels/test.tsv")
 
+def _content(path:Path) -> bytes:
+    "The bytes of a file, or what stands compressed beside its place."
+    return path.read_bytes() if path.is_file() else lzma.decompress(Path(f"{path}.xz").read_bytes())
+
+def _rows(path:Path) -> list[dict]:
+    return read_jsonl(path) if path.is_file() else [json.loads(x) for x in _content(path).decode("utf8").splitlines() if x.strip()]
+
 @dataclass(frozen=True)
 class Benchmark:
     "The book, what is asked of it, and what was judged and written about each need."
@@ -101,14 +108,14 @@ def load_benchmark(path:str|Path|None=None   # a folder in the layout of data/ha
                   ) -> Benchmark:
     "The benchmark of a folder; `ConfigError` names a missing file."
     folder = Path(path) if path else bundle_path("hanbit")
-    there = [f for f in _FILES if (folder/f).is_file()]
+    there = [f for f in _FILES if (folder/f).is_file() or (folder/f"{f}.xz").is_file()]      # the wheel's is compressed
     if missing := [f for f in ("corpus.jsonl", "queries.jsonl", "needs.jsonl") if f not in there]:
         raise ConfigError(f"{folder}: 벤치마크 폴더에 {', '.join(missing)}이(가) 없습니다. 꼴은 data/hanbit/README.md에 있습니다.")
     about = json.loads((folder/"dataset.json").read_text(encoding="utf8")) if (folder/"dataset.json").is_file() else {}
     return Benchmark(
-        load_collection(folder), tuple(map(_read_need, read_jsonl(folder/"needs.jsonl"))),
+        load_collection(folder), tuple(map(_read_need, _rows(folder/"needs.jsonl"))),
         tuple(read_jsonl(folder/"dialogues.jsonl")) if "dialogues.jsonl" in there else (),
-        str(about.get("version", "?")), {f: hashlib.sha256((folder/f).read_bytes()).hexdigest() for f in there})
+        str(about.get("version", "?")), {f: hashlib.sha256(_content(folder/f)).hexdigest() for f in there})
 
 # %% ../../nbs/benchmark/00_data.ipynb #97d0c171
 from ..core import measuring_path, nfc
