@@ -63,7 +63,7 @@ def _content(path:Path) -> bytes:
     "The bytes of a file, or what stands compressed beside its place."
     return path.read_bytes() if path.is_file() else lzma.decompress(Path(f"{path}.xz").read_bytes())
 
-def _rows(path:Path) -> list[dict]:
+def _need_rows(path:Path) -> list[dict]:
     return read_jsonl(path) if path.is_file() else [json.loads(x) for x in _content(path).decode("utf8").splitlines() if x.strip()]
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def load_benchmark(path:str|Path|None=None   # a folder in the layout of data/ha
         raise ConfigError(f"{folder}: 벤치마크 폴더에 {', '.join(missing)}이(가) 없습니다. 꼴은 data/hanbit/README.md에 있습니다.")
     about = json.loads((folder/"dataset.json").read_text(encoding="utf8")) if (folder/"dataset.json").is_file() else {}
     return Benchmark(
-        load_collection(folder), tuple(map(_read_need, _rows(folder/"needs.jsonl"))),
+        load_collection(folder), tuple(map(_read_need, _need_rows(folder/"needs.jsonl"))),
         tuple(read_jsonl(folder/"dialogues.jsonl")) if "dialogues.jsonl" in there else (),
         str(about.get("version", "?")), {f: hashlib.sha256(_content(folder/f)).hexdigest() for f in there})
 
