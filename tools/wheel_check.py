@@ -377,7 +377,7 @@ def chains(at, url):
         "search": [
             step("search", "나 결혼하는데 며칠 쉴 수 있어?", "--data", rules, "-k", 3, "--trace", says=("휴가 규정 제4조", "[colloquial]")),
             step("search", "숙박비 상한", "--data", rules, "--weights", "0.3/0.7", "--index", "int8", says=("출장 여비 규정 제2조",)),
-            step("explain", "경차는 깎아 주나요?", "--data", rules, says=("주차장 운영 규정 제3조", "+ campus knowledge")),
+            step("explain", "경차는 깎아 주나요?", "--data", rules, says=("주차장 운영 규정 제3조", "+ 사람들의 말")),
             step("explain", "경차는 깎아 주나요?", "--data", rules, "--json", says=('"ranks"', "주차장 운영 규정 제3조")),
             step("ask", "정기권 해지하면 요금을 돌려받을 수 있나요?", "--data", rules, says=("날짜로 계산하여 반환", "제4조")),
             step("ask", "정기권 해지하면 요금을 돌려받을 수 있나요?", "--data", beir, "--json", says=('"citations"', "제4조")),
