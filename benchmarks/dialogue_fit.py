@@ -238,7 +238,7 @@ def main():
     ap.add_argument("--pack", type=Path)
     ap.add_argument("--data", type=Path, help="dialogues instead of data/dialogues/train.jsonl")
     ap.add_argument("--start", type=Path, help="weights to start from instead of READER/checkpoint.pt")
-    ap.add_argument("--bf16", action="store_true", help="half the precision in the products: twice as fast where the processor has it")
+    ap.add_argument("--bf16", action="store_true", help="products in half the precision: faster where the processor has it")
     ap.add_argument("--all", action="store_true", help="fit on the held dialogues, too (after the settings were chosen)")
     args = ap.parse_args()
     if args.threads:

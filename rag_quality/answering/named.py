@@ -137,10 +137,12 @@ def look_up(query:str,                          # as it was asked; '15조' count
         return tuple(passages[i] for i in found), ""
     if asked := which_regulation(text, passages):
         return (), asked.content
+    cited = [c for c in find_citations(text) if c.article is not None and c.regulation]
+    if not cited:
+        return (), ""
     there = {p.regulation.replace(" ", "") for p in map(_place, (source_of(x).label for x in passages)) if p}
-    for c in find_citations(text):
-        name = c.regulation.replace(" ", "")
-        if c.article is not None and name and any(r.endswith(name) for r in there):
+    for c in cited:
+        if any(r.endswith(c.regulation.replace(" ", "")) for r in there):
             return (), f"'{c.regulation}'에는 제{c.article}조{f'의{c.branch}' if c.branch else ''}가 없습니다."
     return (), ""
 
