@@ -1,4 +1,4 @@
-"""Fit the reader of dialogues: the encoder of the reader, taught to say whether an answer loses the thread (nbs/persona/26_thread.ipynb).
+"""Fit the reader of dialogues: the encoder of the reader, taught to say whether an answer loses the thread (nbs/persona/10_context.ipynb).
 
 usage: python benchmarks/dialogue_fit.py READER WORK [--epochs 4] [--rate 8e-5] [--threads N] [--device cuda] [--pack reader/rag_quality_reader/thread]
        READER: the WORK of reader_fit.py (base/ and checkpoint.pt); WORK: checkpoints, taken up again
@@ -24,7 +24,7 @@ from tokenizers import Tokenizer
 from torch import nn
 
 from rag_quality.core import measuring_path
-from rag_quality.persona.thread import KINDS, pieces
+from rag_quality.persona.context import KINDS, pieces
 from reader_fit import Net, auroc, export
 
 rng = random.Random(0)

@@ -116,9 +116,9 @@ def own(most):
         a = assistant.ask(q.text)
         yield {"_id": q.query_id, "query": q.text, "answer": a.content, "contexts": list(a.contexts) or ["(없음)"]}, "refusal" if a.abstained else "answer"
 
-def told(text):
-    "The counts in a line '답의 갈래: 합격 3, ...' of a report."
-    line = next(l for l in text.splitlines() if "답의 갈래: " in l).partition("답의 갈래: ")[2]
+def told(text, after):
+    "The counts that a text names behind `after`: '합격 3, ...'; a kind that is not named is none."
+    line = next(line for line in text.splitlines() if after in line).partition(after)[2]
     return {k: int(m[1]) if (m := re.search(rf"{name} (\d+)", line)) else 0 for k, name in OUTCOMES.items()}
 
 def everywhere(name, rows):
@@ -133,17 +133,17 @@ def everywhere(name, rows):
         said = {}
         for command, extra in (("check", ["--answers", str(tmp/"answers.jsonl"), "--html", str(tmp/"c.html"), "--shown", "0"]), ("judge", ["--answers", str(tmp/"answers.jsonl")])):
             with contextlib.redirect_stdout(io.StringIO()) as out: cli([command, *extra, "--json", str(tmp/f"{command}.json")])
-            said[command], said[f"{command} JSON"] = told(out.getvalue()), json.loads((tmp/f"{command}.json").read_text(encoding="utf8"))["outcomes"]
+            said[command], said[f"{command} JSON"] = told(out.getvalue(), '답의 갈래: '), json.loads((tmp/f"{command}.json").read_text(encoding="utf8"))["outcomes"]
             said[f"{command} JSON, 줄마다"] = {k: sum(r["outcome"] == k for r in json.loads((tmp/f"{command}.json").read_text(encoding="utf8"))["rows"]) for k in OUTCOMES}
         page = (tmp/"c.html").read_text(encoding="utf8")
-        said["check HTML"] = {k: int(m[1]) if (m := re.search(rf"<th>{v}</th><td>(\d+)</td>", page)) else 0 for k, v in OUTCOMES.items()}
+        said["check HTML"] = {k: Counter(re.findall(r'<article class="card item[^>]*data-group="(\w+)"', page))[k] for k in OUTCOMES}
         folder, at = tmp/"session", {r["query"]: r for r in rows}
         folder.mkdir()
         exchanges = [ask(CallableTarget(lambda q, a=r["answer"]: a), r["query"] or "?", id=f"q{i:04}", retries=0).to_dict() for i, r in enumerate(rows)]
         for file, lines in (("answers", exchanges), ("queries", [{"id": e["id"], "text": e["query"], "persona": "p"} for e in exchanges])):
             (folder/f"{file}.jsonl").write_text("".join(json.dumps(l, ensure_ascii=False) + "\n" for l in lines), encoding="utf8")
         data = read_session(folder)
-        said["세션"], said["대시보드"] = data.outcomes, told(re.sub(r"<[^>]+>", "\n", dashboard_html(folder)))
+        said["세션"], said["대시보드"] = data.outcomes, told(re.sub(r"<[^>]+>", "\n", dashboard_html(folder)), "(물은 것에 답했는지는 보지 않음): ")
     whole = [v for k, v in said.items() if k not in ("세션", "대시보드")]
     # the session's own verdict is on needs, which a file of answers has not: refusals and what is no answer are told alike, the rest is unscored
     parts = [(v["refused"], v["no_answer"], v["passed"] + v["failed"] + v["unscored"]) for v in said.values()]

@@ -1,7 +1,8 @@
 """Are planted breaks of context found, and good turns left alone? python benchmarks/persona_context.py [-v] [--cuts] [dev|test|others|unseen ...]
 
-Rules alone, and with the reader of dialogues where it is installed. Turns after a break are not counted. `--cuts`: the grid from which the two cuts of
-persona.context were chosen: over the dialogues of train.jsonl that the reader's settings were tried on but not fitted (one in eight of each writer) and dev.
+What is repeated word for word alone, and with the reader of dialogues where it is installed. Turns after a break are not counted. `--cuts`: the grid from
+which the cut of persona.context was chosen: over the dialogues of train.jsonl that the reader's settings were tried on but not fitted (one in eight of each
+writer) and dev.
 """
 import json
 import os
@@ -12,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_quality.persona.context import _ORDER, _SURE, _turns, check_context
-from rag_quality.persona.scenes import _scenes
-from rag_quality.persona.thread import packaged_thread
+from rag_quality.persona.context import _repeated, _scenes, check_context, packaged_thread
 
 import kept
 
 HERE = Path(__file__).resolve().parent.parent/"data"/"dialogues"
-CUTS = (.3, .4, .5, .6, .7, .75, .8, .85, .9, .95)
+CUTS = (.5, .6, .7, .8, .85, .88, .9, .91, .92, .93, .94, .95, .97)
 
 
 def wilson(k, n, z=1.96):
@@ -70,7 +69,7 @@ def measured(split, verbose, reader):
         by[c.by] += c.kept is False
         if verbose and (c.kept is False) != bool(kind):
             print("MISSED" if kind else "FALSE ", name, len(turns), kind or c.kind, c.reason)
-    print(f"{split}, {'rules and the reader' if reader else 'rules alone'}: {sum(planted.values())} planted breaks")
+    print(f"{split}, {'with the reader' if reader else 'what is repeated alone'}: {sum(planted.values())} planted breaks")
     for k in sorted(planted):
         print(f"  {k:14} {share(found[k], planted[k])}")
     print(f"  breaks found   {share(sum(found.values()), sum(planted.values()))} (wanted: at least .75); kind named right {named}")
@@ -80,33 +79,31 @@ def measured(split, verbose, reader):
             "flagged": round(sum(flagged.values())/good, 3), "by": dict(by), "of kind": {k: [found[k], planted[k]] for k in sorted(planted)}}
 
 
-def held():
-    "(broken?, the rules' signs, the reader's probability) of every turn but the first of the dialogues that nobody fitted on."
+def held(splits=("train", "dev")):
+    "(split, [(broken?, kind, is an earlier answer repeated?, the reader's probability) of every turn but the first])."
     reader = packaged_thread()
-    for split in ("train", "dev"):
-        rows = [(bool(kind), s) for _, turns, kind in cases(split) if (s := _scenes(_turns(turns))[-1]).before and s.answer]
+    for split in splits:
+        rows = [(kind, s) for _, turns, kind in cases(split) if (s := _scenes(turns)[-1]).before and s.answer]
         read = reader.read([(s.before, s.user, s.answer) for _, s in rows]) if reader else [None]*len(rows)
-        yield split, [(bad, {sign.kind for f in _ORDER if (sign := f(s))}, r and r.broken) for (bad, s), r in zip(rows, read)]
+        yield split, [(bool(kind), kind, bool(_repeated(s)), r and r.broken) for (kind, s), r in zip(rows, read)]
 
 
 def signs():
-    "Of each rule: how often it fires on broken and on good turns of the dialogues of others, and is thus worth believing alone."
-    _, rows = next(held())
+    "How often the rule fires on broken answers (of its own kind, of another) and on good ones, in the dialogues of others."
     out = {}
-    for kind in ("repetition", "role", "forgotten", "contradiction", "topic", "asked_again"):
-        n = [(sum(kind in k for bad, k, _ in rows if bad == b), sum(bad == b for bad, _, _ in rows)) for b in (True, False)]
-        out[kind] = {"on broken": n[0], "on good": n[1]}
-        print(f"sign of {kind:14} on broken {share(*n[0])}, on good {share(*n[1])}")
+    for split, rows in held(("train", "others", "unseen")):
+        groups = {"repetition": [r for _, k, r, _ in rows if k == "repetition"], "another break": [r for _, k, r, _ in rows if k and k != "repetition"],
+                  "good": [r for _, k, r, _ in rows if not k]}
+        out[split] = {name: [sum(fired), len(fired)] for name, fired in groups.items()}
+        print(split, *(f"{name} {share(*n)}" for name, n in out[split].items()))
     return out
 
 
 def cuts():
-    "The grid, each over both sets: found and flagged, of the turns but the first."
+    "The grid, over both sets: found and flagged, of the turns but the first."
     for split, rows in held():
-        bad, p = np.array([b for b, _, _ in rows]), np.array([p for _, _, p in rows])
-        sure, other = (np.array([bool(k & _SURE) if here else bool(k - _SURE) for _, k, _ in rows]) for here in (True, False))
-        for backed in (.3, .4, .5, .6, .7, 1.1):
-            print(split, f"backed {backed:.1f}", *(f"{a}: {(f := sure | other & (p >= backed) | (p >= a))[bad].mean():.2f}/{f[~bad].mean():.3f}" for a in CUTS))
+        bad, again, p = (np.array([r[i] for r in rows]) for i in (0, 2, 3))
+        print(split, *(f"{a}: {(f := again | (p >= a))[bad].mean():.2f}/{f[~bad].mean():.3f}" for a in CUTS))
 
 
 def main(splits, verbose):

@@ -265,7 +265,7 @@ from ..claims import align
 from ..core import DataError
 from ..faithfulness import FaithfulnessValidator
 from ..metrics import auroc
-from ..persona.scenes import abstains
+from ..claims.kinds import refuses
 from ..persona.simulator import check_context
 
 # %% ../../nbs/benchmark/01_tasks.ipynb #b36cdaa4
@@ -361,7 +361,7 @@ def _read_said(row:Mapping) -> tuple[str, Said]:
     more = [c for c in row.get("citations") or () if isinstance(c, str) and c not in row["answer"]]
     return row["_id"], Said(
         row["answer"] + "".join(f" [{c}]" for c in more),
-        bool(row["abstained"]) if isinstance(row.get("abstained"), bool) else abstains(row["answer"]))
+        bool(row["abstained"]) if isinstance(row.get("abstained"), bool) else refuses(row["answer"]))
 
 def _held(fact:str, text:str) -> bool:
     a = align(fact, [text])

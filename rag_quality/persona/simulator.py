@@ -13,7 +13,6 @@ from ..claims.sentences import claim_kind
 from ..core import nfc
 from ..korean.formality import tokens
 from ..claims.names import find_names
-from .scenes import _conditions
 from ..claims.quantities import find_quantities
 from ..claims.sentences import split_sentences
 
@@ -39,6 +38,21 @@ _GENERIC = frozenset("서류 신청서류 제출서류 증빙서류 서식 양�
 
 def _noun(word:str) -> bool:
     return bool(word) and all(t.tag in ("NNG", "NNP", "XSN", "SL", "XPN", "XR") for t in tokens(word))
+
+def _kinds_of(text:str) -> dict[str, list[str]]:
+    "Nouns written together, by the noun that they end in: {'휴학': ['질병휴학', '일반휴학']}."
+    runs, found = [], {}
+    for t in tokens(text):
+        if t.tag in ("NNG", "NNP", "XPN", "XR", "SL"):
+            if runs and runs[-1][-1].end == t.start:
+                runs[-1].append(t)
+            else:
+                runs.append([t])
+    heads = sorted({r[-1].form for r in runs if len(r[-1].form) > 1}, key=len, reverse=True)
+    for word in dict.fromkeys(text[r[0].start:r[-1].end] for r in runs):
+        if head := next((h for h in heads if word.endswith(h) and word != h), ""):
+            found.setdefault(head, []).append(word)
+    return found
 
 def _lead(text:str, start:int) -> str:
     "'개강 후 ' before '14일 이내'."
@@ -88,11 +102,7 @@ def _footholds(answer:str) -> _Footholds:
             or q.dimension == "duration"
         )
     ]
-    by_slot = {}
-    for c in _conditions(body):
-        by_slot.setdefault(c.slot, {}).setdefault(c.value, re.sub(r"[은는이가을를의에]$", "", c.text))
-    options = [tuple(v.values())[:2] for v in by_slot.values() if len(v) > 1]
-    options = [o for o in options if all(_noun(x.replace(' ', '')) for x in o)]
+    options = [tuple(v)[:2] for v in _kinds_of(body).values() if len(v) > 1]
     options += [
         (m[1], m[2])
         for m in _OR.finditer(body)
@@ -250,49 +260,23 @@ def _from_answer(f:_Footholds, topic:str, rng:random.Random) -> list[FollowUp]:
     return out
 
 # %% ../../nbs/persona/12_simulator.ipynb #a34af63d
-_OTHERS = {  # a case -> cases that are asked about in its place
-    "학부": ("대학원생",),
-    "석사": ("박사과정",),
-    "박사": ("석사과정",),
-    "대학원": ("학부생",),
-    "재학": ("휴학생",),
-    "휴학": ("재학생",),
-    "졸업": ("재학생",),
-    "신입": ("편입생",),
-    "편입": ("신입생",),
-    "외국인": ("내국인 학생",),
-    "내국인": ("외국인 유학생",),
-    "계약직": ("정규직",),
-    "정규직": ("계약직",),
-    "전임": ("비전임교원",),
-    "비전임": ("전임교원",),
-    "조교수": ("부교수",),
-    "부교수": ("정교수",),
-    "국내": ("국외 출장",),
-    "국외": ("국내 출장",),
-    "질병": ("일반휴학",),
-    "군": ("일반휴학",),
-    "일반": ("질병휴학",),
-    "계절": ("정규학기",),
-    "정규": ("계절학기",),
-    "평일": ("주말",),
-    "개인": ("단체",),
-}
-_BY_GROUP = {
+_BY_GROUP = {  # of a campus: a group -> whom its people compare themselves with
     "student": ("휴학생", "대학원생", "편입생", "외국인 유학생", "졸업을 앞둔 학생"), "graduate": ("학부생", "박사과정", "수료생", "외국인 유학생"),
     "faculty": ("비전임교원", "강사", "신임교원", "연구년 중인 교수"), "staff": ("계약직 직원", "육아휴직 중인 직원", "조교"),
-    "family": ("휴학생", "대학원생", "편입생"), "any": ("계약직 직원", "대학원생", "휴학생")}
+    "family": ("휴학생", "대학원생", "편입생")}
 
-def _change_of_case(answer:str, topic:str, told:str, group:str, rng:random.Random) -> list[FollowUp]:
-    "조건 변경: the same for another case, first one of a kind that the question or the answer named."
-    near = [o for c in _conditions(f"{topic} {told} {answer}") for o in _OTHERS.get(c.value, ())]
-    pool = [o for o in dict.fromkeys(near) if o not in topic] or [
-        o for o in _BY_GROUP.get(group, _BY_GROUP["any"]) if o not in f"{topic} {told}"
-    ]
+def _change_of_case(
+    answer:str, topic:str, told:str, group:str, rng:random.Random, passages:Sequence[Passage]=()
+) -> list[FollowUp]:
+    """조건 변경: the same for another case: a thing of the same name ('군휴학' for '질병휴학') that the answer or the articles
+    beside it speak of, else somebody with whom people of the group compare themselves."""
+    kinds = _kinds_of(" ".join([answer, *(p.text[:1000] for p in passages[:4])]))
+    near = [o for head in _kinds_of(f"{topic} {told}") for o in kinds.get(head, ()) if o not in f"{topic} {told}"]
+    pool = list(dict.fromkeys(near)) or [o for o in _BY_GROUP.get(group, ()) if o not in f"{topic} {told}"]
     if not pool:
         return []
     o = rng.choice(pool[:4])
-    why = f"이야기에 나온 처지의 다른 쪽 '{o}'" if near else f"묻는 이가 견주어 볼 처지 '{o}'"
+    why = f"같은 이름의 다른 갈래 '{o}'" if near else f"묻는 이가 견주어 볼 처지 '{o}'"
     return [
         FollowUp(
             "조건 변경",
@@ -431,7 +415,7 @@ def _after_break(
     asked = last.standalone if last else query.formal
     asked = asked.rstrip(" ?.")
     if kind in ("role", "forgotten") and told:
-        text, why = _pick(rng, f"앞에서 {told} 얘기를 드렸는데, 그래도 그런가요?", f"{told} 얘기는 앞에서 드렸어요. 그럼 어떻게 돼요?"), "답이 묻는 이의 처지를 놓침"
+        text, why = _pick(rng, f"아까 '{told}'라고 했는데, 그래도 그런가요?", f"'{told}'라고 앞에서 말씀드렸어요. 그럼 어떻게 돼요?"), "답이 묻는 이의 처지를 놓침"
     elif kind == "contradiction":
         text, why = _pick(rng, "아까랑 말씀이 다른데 어느 쪽이 맞나요?", "처음에는 다르게 알려 주셨는데요?"), "답이 앞의 답과 어긋남"
     else:
@@ -460,11 +444,8 @@ from ..claims import align
 from ..core import LLMError
 from ..llm.server import cut_to
 from ..answering.fallback import hits_of
-from .context import ContextCheck, check_context, _check_turn
-from .scenes import _asker, _in_force
-from .context import _topic_features
-from .scenes import _Scene, abstains
-from .context import _OF_ASKER
+from ..claims.kinds import refuses
+from .context import ContextCheck, _Scene, _check_turn, _told, check_context
 from .personas import Dialogue, Exchange, Turn
 from ..knowledge.questions import asked_for
 
@@ -488,7 +469,8 @@ class _Talk:
 
     @property
     def told(self) -> str:
-        return _asker([t.user for t in self.turns])[1]
+        "What the asker told last of their own case, in their words; '' where nothing."
+        return next((x for t in reversed(self.turns) for x in reversed(_told(t.user))), "")
     @property
     def kinds(self) -> list[str]:
         return [t.follow_up for t in self.turns]
@@ -505,7 +487,7 @@ def _core_met(query:PersonaQuery, answers:Sequence[str]) -> bool|None:
     if not said:
         return None
     if not query.answerable:
-        return all(abstains(a) for a in said[:1]) if query.provenance or not query.facts else None
+        return all(refuses(a) for a in said[:1]) if query.provenance or not query.facts else None
     if not query.facts:
         return None
     got = sum(any(_says(f, a) for a in said) for f in query.facts)
@@ -520,7 +502,7 @@ def _root_cause(ask:Callable, turn:Turn, before:Sequence[Mapping], passages:Mapp
     if e.answer is None:
         return {"component": None, "test": test, "result": "답을 받지 못함", "evidence": e.error.message}
     again = _check_turn([*before, {"user": turn.standalone, "assistant": e.answer.content}])
-    right = again.kept is True and not (e.answer.abstained or abstains(e.answer.content))
+    right = again.kept is True and not (e.answer.abstained or refuses(e.answer.content))
     evidence = e.answer.content[:160]
     if right:
         return {
@@ -536,8 +518,8 @@ def _root_cause(ask:Callable, turn:Turn, before:Sequence[Mapping], passages:Mapp
 # %% ../../nbs/persona/12_simulator.ipynb #f0c59358
 def _turn_checks(s:_Scene, check:ContextCheck, follow:FollowUp|None, query:PersonaQuery) -> dict:
     "The checks of one turn: the thread, the intent, what was said of the asker, the need."
-    told = bool(_asker(s.messages)[0] or _in_force(s.messages))
-    lost = s.answer and (check.kind in ("forgotten", "role", "asked_again") or any(f(s) for f in _OF_ASKER))
+    told = any(_told(u) for u, _ in s.before) or bool(_told(s.user))
+    lost = check.kind in ("forgotten", "role", "asked_again")
     before = {k for u, _ in s.before for k, _ in asked_for(u)}
     now = {k for k, _ in asked_for(s.user)}
     evolved = (
@@ -546,11 +528,10 @@ def _turn_checks(s:_Scene, check:ContextCheck, follow:FollowUp|None, query:Perso
         else bool(now - before) or bool(follow and follow.kind in ("관련 확장", "조건 변경", "예외 확인", "비교 요청"))
     )
     elsewhere = check.kind in ("repetition", "topic", "reference", "scope")      # an answer to something that was not asked
-    unclear = not s.answer or abstains(s.answer) or not s.before
-    followed = None if unclear else not elsewhere and bool(max(_topic_features(s)[[0, 2]]) >= 0.2)
+    unclear = check.kept is None or not s.before or refuses(s.answer)
     return {
         "kept": check.kept, "reason": check.reason, "kind": check.kind, "intent_evolved": evolved,
-        "intent_followed": followed, "remembered": None if not (told or lost) or not s.answer or not s.before else not lost,
+        "intent_followed": None if unclear else not elsewhere, "remembered": None if unclear or not (told or lost) else not lost,
         "core_met": _core_met(query, [a for _, a in s.before] + [s.answer]), "why": follow.why if follow else "첫 질문"}
 
 # %% ../../nbs/persona/12_simulator.ipynb #d49639db
@@ -581,14 +562,14 @@ def _candidates(t:_Talk, near:Sequence[Passage]) -> list[FollowUp]:
     if lost:
         return _after_break(turn.context["kind"], t.told, t.last, t.query, t.topic, rng)
     used = {d for x in t.turns for d in x.relevant}
-    if turn.exchange.answer.abstained or abstains(answer):
+    if turn.exchange.answer.abstained or refuses(answer):
         return _after_silence(
             t.query if turn.number == 1 else replace(t.query, formal=turn.standalone, relevant=dict(turn.relevant)),
             t.topic, rng,
-            t.silent) or _change_of_case("", t.first, t.told, t.group, rng) + _wider(near, t.topic, used, rng)
+            t.silent) or _change_of_case("", t.first, t.told, t.group, rng, near) + _wider(near, t.topic, used, rng)
     asked = {k for x in t.turns for k, _ in asked_for(x.user)}
     out = _from_answer(_footholds(answer), t.topic, rng) + _wider(near, t.topic, used, rng) + _change_of_case(
-        answer, t.first, f"{t.told} {turn.user}", t.group, rng)
+        answer, t.first, f"{t.told} {turn.user}", t.group, rng, near)
     if any(k in _AWAY for k in kinds) and "되돌아가기" not in kinds:
         out += _back_to(t.first, t.topic, asked, t.query, rng)
     said = {x.user for x in t.turns} | {x.standalone for x in t.turns}
@@ -684,10 +665,9 @@ def _legal(turns:int) -> int:
 class _Recording(_Asking):
     "Where it keeps a turn."
     def _remembers(self, t:_Talk, text:str, f:FollowUp|None) -> tuple[str, ...]:
-        "What the user has said, and what is still in force."
-        said = _in_force([x.user for x in t.turns] + [text] + ([f.remembers] if f and f.remembers else []))
-        words = _asker([x.user for x in t.turns] + [text])
-        return tuple(dict.fromkeys([w for w in (words[1],) if words[0]] + [c.text for cs in said.values() for c in cs]))
+        "What the user has told of their own case so far, in their words, and the case that is asked of now."
+        said = [w for u in [x.user for x in t.turns] + [text] for w in _told(u)]
+        return tuple(dict.fromkeys(said + ([f.remembers] if f and f.remembers else [])))
 
     def _record(self, t:_Talk, target, id:str, n:int, text:str, f:FollowUp|None, relevant:Mapping) -> Turn:
         "Ask, check, and keep one turn."
@@ -754,7 +734,7 @@ class MultiTurnSimulator(_Recording):
                         id, query.persona, tuple(t.turns),
                         f"다음 물음을 만들다 오류가 나 그침({self.wall.failures[-1].error_type}). 대상의 잘못이 아님")
                 if t.turns[-1].exchange.answer is not None and (
-                    t.turns[-1].exchange.answer.abstained or abstains(t.turns[-1].exchange.answer.content)
+                    t.turns[-1].exchange.answer.abstained or refuses(t.turns[-1].exchange.answer.content)
                 ):
                     t.silent += 1
                 t.mended += t.turns[-1].context.get("kept") is False
