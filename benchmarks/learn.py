@@ -1,14 +1,15 @@
-"""What learning a book buys: python benchmarks/learn.py [DATA [REPLIES]] [--full] [--slice]
+"""What learning a book buys: python benchmarks/learn.py [FOLDER [REPLIES]] [--terms] [--full] [--slice]
 
 Alone: the checks of `knowledge.learn` on hanbit dev (questions that people wrote for an article are kept; faulty ones are dropped, by cause) and what
-preparing the requests of the book costs. With DATA and REPLIES (a batch's replies for articles of DATA/law, written by a language model from the
-articles alone): the default pipeline without and with the pack on law dev, by whether a query's articles were learnt, on the whole collection and on
-the learnt statutes alone; what a query costs more. Nothing of DATA or REPLIES is kept but figures.
---full, with DATA: what could be learnt without a model (the bank's wordings carried over to the articles that its needs find, the book's own short
-names, the bank's words looked for in the titles), tried on hanbit dev and on the dev halves of DATA's law and regs, which nobody tuned for.
+preparing the requests of the book costs. With FOLDER (a collection) and REPLIES (a batch's replies for its articles, written by a language model from
+the articles alone): the default pipeline without and with the pack on the dev half, with one, three and five questions an article; what a query costs
+more. --terms: the same on benchmarks/terms (made-up contract terms, far from both banks). Nothing of FOLDER or REPLIES is kept but figures.
+--full, with FOLDER a folder that holds law/ and regs/: what could be learnt without a model (the bank's wordings carried over to the articles that its needs find, the book's own short
+names, the bank's words looked for in the titles), tried on hanbit dev and on the dev halves of those, which nobody tuned for.
 """
 import argparse, tempfile, time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from rag_quality.retrieval import BM25Index
 import changes
 import kept
 
+TERMS, WAYS = Path(__file__).parent/"terms", 5     # questions that an article is asked for
 # made replies, by what they are; {title}: of an article, {text}: the beginning of it
 FAULTS = {
     "refusal": ["죄송하지만 이 조문으로는 물음을 만들 수 없습니다.", "저는 언어 모델이므로 답변드릴 수 없습니다.", "제공된 자료에서 관련 정보를 찾을 수 없습니다."],
@@ -65,9 +67,6 @@ def checks(every):
     kept.note(n=len(asked), split="dev", checks={"kept_of_real": [len(asked) - sum(n for c, n in said.items() if c), len(asked)], **caught})
 
 
-def law_of(doc_id): return doc_id.rsplit(" ", 1)[0]
-
-
 def scores(collection, asked, system):
     units = {q.query_id: q.metadata.get("pair", q.query_id) for q in asked}
     run = {q.query_id: {p.doc_id: s for p, s in system.search(q.text, 100).hits} for q in asked}
@@ -93,46 +92,41 @@ def overhead(collection, system, pack, asked):
     return out
 
 
-def bought(data, replies):
-    "Before and after on law dev."
-    whole = load_collection(data/"law").split("dev")
+def fewer(pack, k):
+    "The pack with the first `k` questions of each article."
+    return Pack(tuple(replace(e, questions=e.questions[:k]) for e in pack.entries))
+
+
+def bought(folder, replies, split):
+    "Before and after on a collection, learnt from a batch's replies."
+    whole = load_collection(folder)
+    whole = whole.split(split) if split else whole
     with tempfile.TemporaryDirectory() as d:
         begun = time.process_time()
-        learn(whole.passages, Path(d)/"pack", BatchLLM("openai/none", out=Path(d)/"requests.jsonl"))
+        learn(whole.passages, Path(d)/"pack", BatchLLM("openai/none", out=Path(d)/"requests.jsonl"), k=WAYS)
         print(f"모델 없이 (물음을 적기): 조문 {len(whole.passages):,}개에 CPU {time.process_time() - begun:.1f}초")
-        found = learn(whole.passages, Path(d)/"pack", BatchLLM(out=Path(d)/"rest.jsonl", replies=replies), today="2026-11-27")
-    print(f"답을 읽은 조문 {found.read}개, 물음 {sum(len(e.questions) for e in found.pack.entries):,}개, 버린 것 {({CAUSES[c]: n for c, n in found.dropped.items()})}")
-    laws = {law_of(e.doc_id) for e in found.pack.entries}
-    alone = Collection("law", tuple(p for p in whole.passages if law_of(p.doc_id) in laws), whole.queries, whole.qrels)
-    hits = lambda q: any(law_of(x) in laws for x, g in whole.qrels[q.query_id].items() if g > 0)
-    rows, lost = [], 0
-    for where, part in (("모든 법", whole), ("배운 법만", alone)):
-        systems = pipeline(part, pack=found.pack)
-        after, before = systems[-1], next(s for s in systems if s.name == "+ regulation")
-        groups = {"구어, 배운 법의 것": ("colloquial", True), "구어, 배우지 않은 법의 것": ("colloquial", False), "문어, 배운 법의 것": ("formal", True)}
-        for name, (register, learnt) in groups.items():
-            asked = [q for q in whole.judged if q.metadata["register"] == register and hits(q) == learnt]
-            if where == "배운 법만":
-                if not learnt:
-                    continue
-                judged = {q.query_id: {x: g for x, g in whole.qrels[q.query_id].items() if law_of(x) in laws} for q in asked}
-                part = Collection("law", part.passages, part.queries, judged)
-            old, new = scores(part, asked, before), scores(part, asked, after)
-            for m in ("nDCG@10", "R@10"):
-                rows.append((f"{where}, {name}, {m}", old.per_query[m], new.per_query[m], changes.compare(old, new, m)))
-        if where == "모든 법":
-            spent = overhead(part, after, found.pack, [q.text for q in whole.queries if q.metadata["register"] == "colloquial"])
-            some = Pack(found.pack.entries[::3])
-            _, lost = keep_finding(some, lambda q, k, s=after: [p.doc_id for p, _ in s.search(q, k).hits])
-            print(f"되찾기: 조문 셋에 하나의 물음 {sum(len(e.questions) for e in some.entries)}개 가운데 제 조문이 위 세 건에 없는 것 {lost}개")
-            every = [q for q in whole.judged if q.metadata["register"] == "colloquial"]
-            old, new = scores(whole, every, before), scores(whole, every, after)
-            rows.append((f"{where}, 구어 모두, nDCG@10", old.per_query["nDCG@10"], new.per_query["nDCG@10"], changes.compare(old, new, "nDCG@10")))
+        found = learn(whole.passages, Path(d)/"pack", BatchLLM(out=Path(d)/"rest.jsonl", replies=replies), k=WAYS)
+    questions = sum(len(e.questions) for e in found.pack.entries)
+    print(f"답을 읽은 조문 {found.read:,}개, 물음 {questions:,}개, 버린 것 {({CAUSES[c]: n for c, n in found.dropped.items()})}")
+    before = next(s for s in pipeline(whole, pack=found.pack) if s.name == "+ regulation")
+    asked = {name: [q for q in whole.judged if q.metadata.get("register") == register] for name, register in (("구어", "colloquial"), ("문어", "formal"))}
+    old = {name: scores(whole, qs, before) for name, qs in asked.items()}
+    rows = []
+    for k in (1, 3, WAYS):
+        after = pipeline(whole, pack=fewer(found.pack, k))[-1]
+        for name, qs in asked.items():
+            new = scores(whole, qs, after)
+            rows += [(f"{name}, 조문마다 물음 {k}, {m}", old[name].per_query[m], new.per_query[m], changes.compare(old[name], new, m))
+                     for m in ("nDCG@10", "R@10")]
+    spent = overhead(whole, after, found.pack, [q.text for q in asked["구어"]])
+    some = Pack(found.pack.entries[::10])
+    _, lost = keep_finding(some, lambda q, k: [p.doc_id for p, _ in after.search(q, k).hits])
+    print(f"되찾기: 조문 열에 하나의 물음 {sum(len(e.questions) for e in some.entries)}개 가운데 제 조문이 위 세 건에 없는 것 {lost}개")
     table = changes.table(rows)
     changes.show(table)
     for name, (n, ms) in spent.items():
         print(f"질의 하나에 더 드는 CPU의 중앙값, 물음 {n:,}개의 팩: {ms:.1f} ms")
-    kept.note(n=len(whole.judged), split="dev", learn=table, articles=found.read, questions=sum(len(e.questions) for e in found.pack.entries),
+    kept.note(n=sum(map(len, asked.values())), split=split or "all", learn=table, articles=found.read, questions=questions,
               astray=lost, overhead_ms={k: [n, round(ms, 2)] for k, (n, ms) in spent.items()})
 
 
@@ -184,12 +178,15 @@ def main():
     ap.add_argument("data", nargs="?", type=Path)
     ap.add_argument("replies", nargs="?", type=Path)
     ap.add_argument("--full", action="store_true", help="what could be learnt without a model")
+    ap.add_argument("--terms", action="store_true", help="benchmarks/terms: contract terms, with the replies beside them")
     ap.add_argument("--slice", action="store_true", help="every eighth question")
     args = ap.parse_args()
     if args.full and args.data:
         free(args.data, 8 if args.slice else 1)
     elif args.data and args.replies:
-        bought(args.data, args.replies)
+        bought(args.data, args.replies, "dev")
+    elif args.terms:
+        bought(TERMS, TERMS/"replies.jsonl", "test")
     else:
         checks(8 if args.slice else 1)
 
