@@ -27,7 +27,7 @@ from rag_quality.retrieval import BM25Index
 import changes
 import kept
 
-TERMS, WAYS = Path(__file__).parent/"terms", 5     # questions that an article is asked for
+TERMS, WAYS, PARTS = Path(__file__).parent/"terms", 5, (.1, .5)     # questions that an article is asked for; shares of a book that is learnt in part
 # made replies, by what they are; {title}: of an article, {text}: the beginning of it
 FAULTS = {
     "refusal": ["죄송하지만 이 조문으로는 물음을 만들 수 없습니다.", "저는 언어 모델이므로 답변드릴 수 없습니다.", "제공된 자료에서 관련 정보를 찾을 수 없습니다."],
@@ -85,7 +85,7 @@ def overhead(collection, system, pack, asked):
         for text in asked:
             search.rewriter.vector(text)          # asked for by the bank all the same, and remembered
             begun = time.thread_time()
-            learnt.scores(text)
+            learnt.scores(text, np.ones(learnt.n))
             learnt.nearest(text)
             times.append(1000*(time.thread_time() - begun))
         out[name] = (len(learnt.asked), float(np.median(times)))
@@ -95,6 +95,19 @@ def overhead(collection, system, pack, asked):
 def fewer(pack, k):
     "The pack with the first `k` questions of each article."
     return Pack(tuple(replace(e, questions=e.questions[:k]) for e in pack.entries))
+
+
+def half_known(whole, asked, pack, before):
+    "A pack of a part of the book: gained and lost, by whether the articles that answer are in the part. (table rows)"
+    rows, docs = [], sorted(e.doc_id for e in pack.entries)
+    for share in PARTS:
+        known = set(np.random.default_rng(0).choice(docs, int(share*len(docs)), replace=False))
+        after = pipeline(whole, pack=Pack(tuple(e for e in pack.entries if e.doc_id in known)))[-1]
+        for name, of in (("배운 조문의 것", True), ("배우지 않은 조문의 것", False)):
+            qs = [q for q in asked if any(d in known for d, g in whole.qrels[q.query_id].items() if g == 2) == of]
+            old, new = scores(whole, qs, before), scores(whole, qs, after)
+            rows.append((f"구어, 조문의 {share:.0%}만 배움, {name}, nDCG@10", old.per_query["nDCG@10"], new.per_query["nDCG@10"], changes.compare(old, new, "nDCG@10")))
+    return rows
 
 
 def bought(folder, replies, split):
@@ -118,6 +131,7 @@ def bought(folder, replies, split):
             new = scores(whole, qs, after)
             rows += [(f"{name}, 조문마다 물음 {k}, {m}", old[name].per_query[m], new.per_query[m], changes.compare(old[name], new, m))
                      for m in ("nDCG@10", "R@10")]
+    rows += half_known(whole, asked["구어"], found.pack, before)
     spent = overhead(whole, after, found.pack, [q.text for q in asked["구어"]])
     some = Pack(found.pack.entries[::10])
     _, lost = keep_finding(some, lambda q, k: [p.doc_id for p, _ in after.search(q, k).hits])
@@ -154,7 +168,8 @@ def free(data, every):
 
         class Stub:
             "In the place of learnt questions: an index whose scores are added."
-            def __init__(self, score): self.scores = score
+            def __init__(self, score): self.score = score
+            def scores(self, query, own=None): return self.score(query)
             def nearest(self, query): return None
         def by_bank(q):
             s = bank.suggest(q)

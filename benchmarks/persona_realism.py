@@ -1,6 +1,6 @@
 """Do the generated queries sound like their personas, like one another, like people? (issue 7)
 
-    python benchmarks/persona_realism.py [DATA/regs] [--queries 30] [--show 50]
+    python benchmarks/persona_realism.py [DATA/regs] [--replies FILE] [--queries 30] [--show 50]
 
 1. persona: a logistic regression over character n-grams and morphemes, cross-validated by source article (so that no topic
    stands on both sides), tells which of the ten personas a generated query is of. Chance 0.10, wanted at least 0.60.
@@ -9,16 +9,20 @@
 3. with a folder of real colloquial queries (queries.jsonl, metadata.register = colloquial; BEIR corpus beside it): generated on
    the same corpus against the real ones, balanced, cross-validated by article or pair. Wanted at most 0.75 (chance 0.50).
 """
-import argparse, json, random, re
+import argparse, random, re, tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from rag_quality.data import bundled, load_collection
+from rag_quality.knowledge.learn import learn
+from rag_quality.knowledge.talk import about_campus
+from rag_quality.llm.batch import BatchLLM
 from rag_quality.korean.formality import query_tokens
 from rag_quality.persona.needs import askables
 from rag_quality.persona.personas import PersonaGenerator
+from rag_quality.persona.roles import people_of
 from rag_quality.persona.wording import wording
 from rag_quality.knowledge.questions import TYPES, query_types
 
@@ -84,7 +88,7 @@ def duplicates(texts) -> float:
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("data", nargs="?"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--show", type=int, default=0); ap.add_argument("--slice", action="store_true")
+    ap.add_argument("data", nargs="?"); ap.add_argument("--replies", help="a batch's replies for its articles: the questions take their words from the pack learnt of them"); ap.add_argument("--queries", type=int, default=30); ap.add_argument("--seed", type=int, default=0); ap.add_argument("--show", type=int, default=0); ap.add_argument("--slice", action="store_true")
     a = ap.parse_args(); a.queries = 6 if a.slice else a.queries; people = PersonaGenerator().generate()
     rows = generate(bundled(), people, a.queries, a.seed); texts = [r["text"] for r in rows]
     if a.show:
@@ -96,33 +100,54 @@ def main():
     kinds = [(query_types(r["text"]) or [None])[0] for r in rows]; print(f"    kind of query told by rag_quality.knowledge.questions as meant: {np.mean([k is not None and k.name == r['type'] for k, r in zip(kinds, rows)]):.2f} (chance 0.12)")
     print(f"    words from {dict(sorted(Counter(r['source'] for r in rows).items()))}")
     print(f"    length {np.mean([len(t) for t in texts]):.1f} +- {np.std([len(t) for t in texts]):.1f} characters")
-    if a.data: compare(Path(a.data), people, a.seed)
+    if a.data: compare(Path(a.data), people, a.seed, a.replies)
 
-def matched(folder:Path, real, names:dict, seed:int) -> list[dict]:
-    "For each real query one generated for the same article by the same persona; where nothing can be asked of the article, for another."
-    found = [a for a in askables(load_collection(folder)) if a.answerable]; qrels, lays, sources = {}, set(), Counter()
-    for path in sorted((folder/"qrels").glob("*.tsv")):
-        for line in path.read_text(encoding="utf-8").splitlines()[1:]: q, d, g = line.split("\t")[:3]; qrels.setdefault(q, {})[d] = int(g)
-    rows, same, used = [], 0, Counter()
+def matched(collection, real, who, learnt:dict, seed:int) -> list[dict]:
+    "For each real query one generated for the same article by the person `who` gives; where nothing can be asked of the article, for another."
+    found, lays, sources, used, rows, same = [a for a in askables(collection) if a.answerable], set(), Counter(), Counter(), [], 0
     for n, r in enumerate(real):
-        p = names[r["metadata"]["persona"].replace(" ", "")]; rng = random.Random(f"{seed}:{n}"); best = qrels.get(r["_id"], {})
-        mine = [a for a in found if any(best.get(d, 0) >= 2 or best.get(d.split("#")[0], 0) >= 2 for d, g in a.relevant.items() if g >= 2)]; same += bool(mine)
-        if not mine: mine = [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
-        a = min(mine, key=lambda a: (used[a.id], rng.random())); used[a.id] += 1; d = r["metadata"].get("difficulty", "medium"); d = d if d in ("easy", "medium", "hard") else "medium"
-        meant = next((t for t in TYPES if t[:2] == r["metadata"].get("query_type", "")[:2]), "사실 확인")
+        rng, best = random.Random(f"{seed}:{n}"), collection.qrels.get(r.query_id, {})
+        p = who(r, best)
+        mine = [a for a in found if any(best.get(d, 0) >= 2 or best.get(d.split("#")[0], 0) >= 2 for d, g in a.relevant.items() if g >= 2)]
+        same += bool(mine)
+        mine = mine or [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
+        of = {a.id: [q for d, g in a.relevant.items() if g == 2 for q in learnt.get(d, ())] for a in mine}
+        a = min(mine, key=lambda a: (bool(learnt) and (a.kind != "one" or not of[a.id]), used[a.id], rng.random()))
+        used[a.id] += 1
+        d = r.metadata.get("difficulty", "medium")
+        d = d if d in ("easy", "medium", "hard") else "medium"
+        meant = next((t for t in TYPES if t[:2] == r.metadata.get("query_type", "")[:2]), "사실 확인")
         kind = meant if meant in a.types and (meant != "비교 질문" or a.other) else "사실 확인"
-        w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w"), used=lays); lays.add(w.lay); sources[w.source] += 1
-        rows.append({"text": w.text, "group": r["metadata"].get("pair", r["_id"]), "formal": a.formal})
-    print(f"    {same} of {len(real)} for the same article; words from {dict(sorted(sources.items()))}"); return rows
+        w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w"), used=lays, learnt=of[a.id])
+        lays.add(w.lay)
+        sources[w.source] += 1
+        rows.append({"text": w.text, "group": r.metadata.get("pair", r.query_id), "formal": a.formal})
+    print(f"    {same} of {len(real)} for the same article; words from {dict(sorted(sources.items()))}")
+    return rows
 
-def compare(folder:Path, people, seed:int):
-    "Generated against the real colloquial queries of a folder: the same persona, difficulty, kind and article; one fold holds both."
-    names = {n.replace(" ", ""): p for p in people for n in (p.name, *p.aliases)}
-    real = [json.loads(l) for l in (folder/"queries.jsonl").read_text(encoding="utf-8").splitlines() if l.strip()]
-    real = [r for r in real if r["metadata"].get("register") == "colloquial" and r["metadata"]["persona"].replace(" ", "") in names]
-    rows = matched(folder, real, names, seed); group = [r["metadata"].get("pair", r["_id"]) for r in real]
-    scores = [accuracy([r["text"] for r in [*rows, *real]], ["made"]*len(rows) + ["real"]*len(real), group*2, seed=s)[0] for s in range(3)]
-    acc = float(np.mean(scores)); print(f"(3) generated told from real: {acc:.3f} {interval(acc, len(rows) + len(real))} (mean of three splits), n={len(rows)}+{len(real)}, chance 0.50, wanted <= 0.75")
+def pack_of(collection, replies):
+    "doc_id -> the questions that a batch's replies give it."
+    with tempfile.TemporaryDirectory() as d:
+        found = learn(collection.passages, Path(d)/"pack", BatchLLM(out=Path(d)/"rest.jsonl", replies=replies), k=5)
+    return {e.doc_id: e.questions for e in found.pack.entries}
+
+def compare(folder:Path, people, seed:int, replies=None):
+    "Generated against the real colloquial queries of a folder: a person, difficulty, kind and article of theirs; one fold holds both."
+    collection = load_collection(folder)
+    real = [q for q in collection.queries if q.metadata.get("register") == "colloquial" and collection.qrels.get(q.query_id)]
+    if about_campus(collection.passages):
+        names = {n.replace(" ", ""): p for p in people for n in (p.name, *p.aliases)}
+        real = [r for r in real if r.metadata["persona"].replace(" ", "") in names]
+        def who(r, best): return names[r.metadata["persona"].replace(" ", "")]
+    else:
+        theirs = [(p, set(p.articles)) for p in people_of(collection)]
+        def who(r, best): return max(theirs, key=lambda x: len(x[1] & set(best)))[0]
+    rows = matched(collection, real, who, pack_of(collection, replies) if replies else {}, seed)
+    group = [r.metadata.get("pair", r.query_id) for r in real]
+    texts, labels = [r["text"] for r in rows] + [r.text for r in real], ["made"]*len(rows) + ["real"]*len(real)
+    acc = float(np.mean([accuracy(texts, labels, group*2, seed=s)[0] for s in range(3)]))
+    print(f"    (near-)duplicates {duplicates([r['text'] for r in rows]):.3f}, wanted <= 0.05")
+    print(f"(3) generated told from real: {acc:.3f} {interval(acc, len(rows) + len(real))} (mean of three splits), n={len(rows)}+{len(real)}, chance 0.50, wanted <= 0.75")
     return rows, real
 
 if __name__ == "__main__": kept.run(main, seed=0)

@@ -96,7 +96,9 @@ def _test_command(args) -> int:
     from rag_quality.persona.report import read_session
     from rag_quality.cli.measure import _check_writable, _collection_of, _forecast, _llm_of, _tell_batch
     from rag_quality.core import ConfigError
+    from rag_quality.cli.learn import _pack_of
     from rag_quality.knowledge.talk import about_campus
+    from rag_quality.persona.roles import people_of
     from rag_quality.persona.store import SessionStore, find_session
     if args.timeout is not None and not args.timeout > 0 or args.concurrency < 1:
         told = "–" if args.timeout is None else f"{args.timeout:g}"
@@ -107,14 +109,20 @@ def _test_command(args) -> int:
         raise ConfigError("--resume와 --out은 함께 쓰지 않습니다. --resume에 세션의 이름이나 폴더를 주세요.")
     _check_writable(args.out, True)
     target, llm, collection = _target_of(args), _llm_of(args), _collection_of(args)
-    if not about_campus(collection.passages):
+    pack, people = _pack_of(args, collection), people_of(collection, _persona_list(args.personas))
+    if people[0].group == "role" and pack is None and llm is None:
         print(
-            "rag-quality: 대학의 규정집이 아닌 듯합니다. 페르소나(신입생, 학부모 …)와 그 말투, 규정 밖의 물음은 대학의 것이니,"
-            " 성공률을 이 분야 사람들의 물음으로 읽지 마세요. 내 물음이 있으면 --data의 queries.jsonl로 evaluate를 쓰세요.",
+            f"rag-quality: 대학의 규정집이 아닌 듯하여 책이 부르는 사람({', '.join(p.name for p in people)})이 묻습니다. 그 사람들이 쓰는 말은"
+            " 모르므로 규정의 말에 가깝게 묻습니다: rag-quality learn으로 팩을 만들어 --knowledge로 주거나, --llm을 주거나,"
+            " 내 물음이 있으면 --data의 queries.jsonl로 evaluate를 쓰세요.",
             file=sys.stderr)
+    elif people[0].group != "role" and not about_campus(collection.passages):
+        print(
+            "rag-quality: 대학의 규정집이 아닌 듯한데 대학의 페르소나를 고르셨습니다. 성공률을 이 분야 사람들의 물음으로 읽지 마세요."
+            f" 책이 부르는 사람: {', '.join(p.name for p in people_of(collection))}.", file=sys.stderr)
     out = find_session(args.resume, args.root) if args.resume else args.out
     _test_forecast(args, llm, target)
-    what = dict(personas=_persona_list(args.personas), queries=args.queries, turns=args.turns, seed=args.seed)
+    what = dict(personas=[p.id for p in people], queries=args.queries, turns=args.turns, seed=args.seed)
     if args.resume:
         was = SessionStore(out).session
         what = {
@@ -122,7 +130,7 @@ def _test_command(args) -> int:
             "seed": was["seed"]}
     def session(out, resume):
         return run_session(
-            collection, target=target, **what, llm=llm, avoid=args.avoid, out=out, root=args.root, resume=resume,
+            collection, target=target, **what, llm=llm, pack=pack, avoid=args.avoid, out=out, root=args.root, resume=resume,
             timeout_s=args.timeout, concurrency=args.concurrency, components=not args.fast)
     try:
         if args.repeats > 1:
@@ -235,8 +243,9 @@ def _add(commands) -> None:
     "Add the commands of persona testing to `rag-quality`."
     from rag_quality.cli.measure import _data_options, _llm_options
     root = "data/output/test_sessions"
-    t = commands.add_parser("test", parents=[_data_options()], help="열 페르소나로 규정 챗봇을 시험: 누가 무엇을 묻고, 어디서 왜 틀리나")
-    t.add_argument("--personas", nargs="+", metavar="이름", help="신입생 학부모 ... (쉼표로 이어도 됨; 기본: 열 가지 모두)")
+    t = commands.add_parser("test", parents=[_data_options()], help="페르소나로 규정 챗봇을 시험: 누가 무엇을 묻고, 어디서 왜 틀리나")
+    t.add_argument("--personas", nargs="+", metavar="이름", help="신입생 학부모 ..., 다른 책이면 책이 부르는 사람(임차인 ...). 쉼표로 이어도 됨 (기본: 모두)")
+    t.add_argument("--knowledge", metavar="팩", help="rag-quality learn으로 배운 팩의 물음으로 물음 (재는 파이프라인의 검색에는 쓰지 않음)")
     t.add_argument("--queries", type=int, default=6, metavar="수", help="페르소나마다의 질문 수, 3 이상 (기본: %(default)s)")
     t.add_argument("--turns", type=int, default=5, metavar="수", help="대화의 차례 수, 3 이상 (기본: %(default)s)")
     t.add_argument("--seed", type=int, default=0, metavar="수", help="같은 씨앗은 같은 세션 (기본: %(default)s)")

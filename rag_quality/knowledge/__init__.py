@@ -100,8 +100,8 @@ class CampusSearch:
         "The `k` best (doc_id, score); `how` goes to the hybrid search."
         k = check_k(k)
         s = self.rewriter.suggest(query) if suggestion is None else suggestion
-        trust, learnt = self.trust(query, s) if trust is None else trust, self.learnt and self.learnt.scores(query)
-        if not trust and learnt is None:
+        trust = self.trust(query, s) if trust is None else trust
+        if not trust and (self.learnt is None or self.learnt.scores(query) is None):
             return self.hybrid.search(text or query, k, **how)
         old, total = self.hybrid.search(text or query, max(k, _DEPTH), **how), np.zeros(len(self._row))
         total[[self._row[d] for d, _ in old]] = [x for _, x in old]
@@ -113,6 +113,6 @@ class CampusSearch:
                 + c * _scaled(self.store.index.scores(self.rewriter.vector(query)))
                 + d * _scaled(self.bm25.scores(self.words(query) if d else {}))
             )
-        if learnt is not None:
+        if self.learnt is not None and (learnt := self.learnt.scores(query, total)) is not None:
             total += learnt
         return top_hits(total.round(9), self.bm25.doc_ids, k)

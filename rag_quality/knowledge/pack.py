@@ -137,7 +137,8 @@ def load_pack(folder:"str|Path") -> Pack:
     return Pack(tuple(found.values()))
 
 # %% ../../nbs/knowledge/07_pack.ipynb #e8e432c6
-PACK_SHARES = (.7, .5)      # of the questions' words and of the nearest question: as much as the bank's own have
+PACK_SHARES = (.5, 2.)      # of the words of an article's questions, and of the two that come nearest
+_PROMISE = .9               # of its own score (the best is 1) that an article of which nothing was learnt is trusted with
 
 class LearntQuestions:
     "The questions of a pack beside the articles of a collection: how near a query comes to each article's."
@@ -157,6 +158,7 @@ class LearntQuestions:
         self.asked = [(q, e.doc_id) for e in entries for q in e.questions]
         self._at = np.array([row[d] for _, d in self.asked], int)
         self._rows = np.array([row[e.doc_id] for e in entries], int)
+        self._unknown = ~np.isin(np.arange(self.n), self._rows)
         self._X = rewriter.encoder.encode_corpus([q for q, _ in self.asked]) if self.asked else None
         self._index = BM25Index([Passage(e.doc_id, " ".join([*e.questions, *(w for w, _ in e.words)])) for e in entries])
 
@@ -172,12 +174,23 @@ class LearntQuestions:
         near, trust = self._near(query)
         return (*self.asked[at := int(near.argmax())], round(float(near[at]), 4)) if trust else None
 
-    def scores(self, query:str) -> np.ndarray|None:
-        "What is added to the score of each article, in the order of the collection; None: nothing."
+    def scores(self, query:str, own:np.ndarray|None=None   # what a search without the pack gives each article, (n,)
+              ) -> np.ndarray|None:
+        """What is added to the score of each article, in the order of the collection; None: nothing. An article of which
+        nothing was learnt gets `_PROMISE` of what its `own` score promises (None: nothing), so that a pack which knows
+        half a book does not push down the other half."""
         near, trust = self._near(query)
         if not trust:
             return None
-        words, best = np.zeros(self.n), np.zeros(self.n)
+        words, two = np.zeros(self.n), np.zeros(self.n)
         words[self._rows] = self._index.scores(query)
-        np.maximum.at(best, self._at, near)
-        return trust * sum(s * r / max(float(r.max()), 1e-9) for s, r in zip(self.shares, (words, best)))
+        for k in range(2):                                   # the nearest question of each article, then the next
+            best = np.zeros(self.n)
+            np.maximum.at(best, self._at, near)
+            two += best/2
+            near = np.where(near >= best[self._at], 0, near)
+        found = sum(s * r / max(float(r.max()), 1e-9) for s, r in zip(self.shares, (words, two)))
+        if own is not None and self._unknown.any():
+            own = np.maximum(own, 0)
+            found[self._unknown] = (_PROMISE * sum(self.shares) * own / max(float(own.max()), 1e-9))[self._unknown]
+        return trust * found

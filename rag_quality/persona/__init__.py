@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
-from ..core import ConfigError, atomic_write
+from ..core import ConfigError, atomic_write, content_hash
 from ..core.workers import cores
 from ..encoders.kiwi import kept_tokens
 from ..experiment.components import OwnPipeline
 from .improve import improve_session
-from .personas import PersonaGenerator, PersonaQuery
+from ..knowledge.pack import Pack
+from .personas import PersonaQuery
 from .queries import QueryGenerator, _read_avoid
+from .roles import people_of
 from .session import (
     _Beside, _Rounds, _concluded, _dialogue_queries, _note_failures, _written, shapley_of)
 from .store import _ROOT, SessionStore, session_id
@@ -73,11 +75,12 @@ def run_session(
     collection,  # a Collection: what is asked about, and what answers are checked against
     *,
     target=None,  # None: our own pipeline; else anything with `answer(query, history)`
-    personas: Iterable[str] | None = None,  # ids or Korean names; None: all ten
+    personas: Iterable[str] | None = None,  # ids or Korean names, or roles of the book; None: all that fit (`people_of`)
     queries: int = 6,  # a persona, at least 3
     turns: int = 5,  # of the one dialogue a persona, at least 3
     seed: int = 0,  # the same seed asks the same questions
     llm=None,  # an LLMService: words questions, judges beside the rules and, without `target`, answers; None: rules
+    pack: Pack | None = None,  # what was learnt of the collection: how people ask of it; None: the bank's wordings
     avoid: str | Path | None = None,  # a folder of earlier sessions, whose questions are not asked again
     out: str | Path | None = None,  # the session's folder; None: its id under `root`
     root: str | Path = _ROOT,  # the folder of all sessions; the last plan of a session in it is written beside it
@@ -89,7 +92,7 @@ def run_session(
 ) -> Path:
     """A whole session; its folder. Whatever stops it, what was asked stays, and `resume=True` goes on. Raises
     `ConfigError` for an unknown persona, too few queries or turns, and to resume with another configuration."""
-    people = PersonaGenerator().generate(list(personas) if personas else None)
+    people = people_of(collection, list(personas) if personas else None)
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
     if timeout_s is None:
         timeout_s = getattr(target, "timeout_s", None) or 30.
@@ -101,7 +104,7 @@ def run_session(
     ) as beside:
         return _run(
             collection, target, plan, llm, people, beside, options, out=out, root=root, resume=resume, avoid=avoid,
-            concurrency=concurrency, components=components)
+            concurrency=concurrency, components=components, pack=pack)
 
 def _run(
     collection, target, plan:Plan, llm, people, beside:_Beside|None, options:dict, *, out, root, resume, avoid,
@@ -110,13 +113,15 @@ def _run(
     own = OwnPipeline(collection, llm=llm if target is None else None)
     target = own if target is None else target
     config = plan.config(collection, target, f"llm:{llm.model}" if llm else "rules")
+    if pack is not None:
+        config["pack"] = content_hash([(e.doc_id, e.questions) for e in pack.entries])[:12]
     with kept_tokens(collection.passages), _opened(
         Path(out) if out else Path(root) / session_id(config), config, resume
     ) as store:
         # written at once: all of them, or none
         asked = [PersonaQuery.from_dict(r) for r in store.rows("queries")]
         if not asked:
-            made = QueryGenerator(collection, llm=llm)
+            made = QueryGenerator(collection, llm=llm, pack=pack)
             asked = made.generate_all(people, plan.queries, seed=plan.seed, avoid=_read_avoid(avoid) if avoid else ())
             _note_failures(store, "queries", made.wall.failures)
             store.append("personas", *(p.to_dict() for p in people))

@@ -470,6 +470,7 @@ _SILENCES = (
     _Silence("{0} 우편 접수", "procedure", "방법", "우편", r"우편|등기|택배|시스템|전자", ("document", "place")),
     _Silence("{0} 결과 문자 안내", "time", "시점", "문자", r"문자|알림|메시지", _APPLY),
     _Silence("지난해 {0} 경쟁률", "amount", "경쟁률", "경쟁률", r"경쟁|배수|비율|배 ", ("criterion",)))
+_CHOSEN = re.compile(r"모집|선발|전형|장학|입학|편입|전과|채용|임용|입주|배정|교환|파견")      # what people compete for
 _STAYS = re.compile(
     r"위원회|조직|부서|금지|체결|해제|의무|책무|납본|원칙|종류|구분|처리|조치|제적|징계|조사|관리|정산|검수|반납|감면|전보|승진|경고|결석|지급$|납부|보호|보존|판정|출석|보유|출입|과제|연구지도|업적평가|연구수당|여비|위기|사고"
 )
@@ -483,7 +484,7 @@ def _near_needs(articles:Sequence[_Article], passages:Sequence[Passage]) -> list
         scope, matter = a.matters[0]
         kinds = {f.kind for _, f, _ in a.found}
         about = re.sub(r"의 (?=(?:신청|배정|변경|연장)$)", " ", re.sub(r"\s신청$", "", _owned(scope, matter)) or scope)
-        if not matter or not 2 < len(about) <= 14 or _STAYS.search(about) or not re.search("신청|제출", a.text):
+        if not matter or not 2 < len(about) <= 14 or re.search(r"[^\w\s·]", about) or _STAYS.search(about) or not re.search("신청|제출", a.text):
             continue
         word = max([re.sub("의$", "", w) for w in about.split()], key=lambda w: (_stands_alone(w), len(w)))
         near = [t for t in texts if word in t]
@@ -493,6 +494,7 @@ def _near_needs(articles:Sequence[_Article], passages:Sequence[Passage]) -> list
                 not kinds & set(s.needs)
                 or any(re.search(s.words, t) for t in near)
                 or re.search(s.words, a.text)
+                or s.key == "경쟁률" and not _CHOSEN.search(about)
                 or any(w in l for w in re.findall("[가-힣]{2,}", about) for l in (told[s] if len(w) > 2 else lines[s]))
             ):
                 continue

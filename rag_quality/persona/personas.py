@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from ..core import ConfigError, load_config, nfc
 
 # %% ../../nbs/persona/01_personas.ipynb #4e867006
-_GROUPS = {"student": "학부생", "graduate": "대학원생", "faculty": "교원", "staff": "직원", "family": "가족", "any": "구성원"}
+_GROUPS = {"student": "학부생", "graduate": "대학원생", "faculty": "교원", "staff": "직원", "family": "가족", "any": "구성원", "role": "책이 부르는 사람"}
 _VOICES = {"polite": "해요체", "formal": "합쇼체", "casual": "반말", "noun": "음슴체", "old": "하오·하게를 섞은 윗사람의 말", "vague": "말끝을 흐림"}
 _HABITS = ("thanks", "intro", "question", "glue", "typo", "chat", "slang", "worry")
 
@@ -32,6 +32,7 @@ class Persona:
     like: tuple[str, ...] = ()               # persons of the bank whose circumstances are theirs
     near: tuple[str, ...] = ()               # persons whose words they may use too
     aliases: tuple[str, ...] = ()
+    articles: tuple[str, ...] = ()           # doc_ids that speak of them; what these settle is asked about first
 
     def to_dict(self) -> dict:
         "Plain values for JSON: a row of personas.jsonl."
@@ -40,6 +41,11 @@ class Persona:
             for k in self.__slots__
             for v in (getattr(self, k),)
         }
+
+    @classmethod
+    def from_dict(cls, row:Mapping) -> "Persona":
+        "From `row`, which `to_dict` gave."
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k in cls.__slots__})
 
 # %% ../../nbs/persona/01_personas.ipynb #2debef53
 def _shares(where:str, found:Mapping, legal:Iterable[str]) -> dict:

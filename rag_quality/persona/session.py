@@ -124,8 +124,7 @@ from ..experiment.components import OwnPipeline
 from ..core import log, progress
 from ..encoders.kiwi import kept_tokens
 from .components import ComponentAnalyzer
-from .personas import _persona_of
-from .personas import Dialogue
+from .personas import Dialogue, Persona, _persona_of
 from .simulator import MultiTurnSimulator
 from .targets import TargetBreaker
 from .wording import _reworded
@@ -161,6 +160,10 @@ class _Rounds:
             n: store.done(n) for n in ("answers", "turns")
         }
 
+    def _person(self, id:str) -> Persona:
+        "Who asks: as the session wrote them down, else the packaged one."
+        return next((Persona.from_dict(r) for r in self.store.rows("personas") if r["id"] == id), None) or _persona_of(id)
+
     def over(self, f:Callable, items:Sequence, label:str) -> list:
         """`f` of every one of `items`, in their order, some at a time where the system is elsewhere; what is done
         stays, whatever stops it. `label`: of the progress bar."""
@@ -193,7 +196,7 @@ class _Rounds:
         "The scenario that begins with `q`, turn after turn, each checked, scored and written."
         sim = MultiTurnSimulator(self.collection, turns=self.turns, wording=_reworded, ask=self.ask, llm=self.llm)
         d = sim.wall(
-            "dialogue", sim.run, self.target, q, _persona_of(q.persona),
+            "dialogue", sim.run, self.target, q, self._person(q.persona),
             seed=self.seed) or Dialogue(f"s-{q.persona}", q.persona, (), "대화를 하다 우리 쪽에서 오류가 남")
         _note_failures(self.store, d.id, sim.wall.failures)
         for t, row in zip(d.turns, d.rows()):

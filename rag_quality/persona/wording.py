@@ -74,7 +74,7 @@ def _bank_wordings(askable:Askable, persona:Persona, difficulty:str, query_type:
     for need, lay, near, sure in _near(askable.formal, askable.matter):
         asks = _asks(lay.text)
         if (
-            lay.persona not in (*persona.like, *persona.near)
+            persona.group != "role" and lay.persona not in (*persona.like, *persona.near)
             or len(lay.text) > _LONG
             or lay.text in used
             or query_type == "비교 질문" and "comparison" not in asks
@@ -86,6 +86,22 @@ def _bank_wordings(askable:Askable, persona:Persona, difficulty:str, query_type:
         fit = near + .3*whole + .2*(need.type == query_type) + {"easy": .4, "medium": 0., "hard": -.4}[difficulty]*plain
         out.append(_Said(lay, need.need_id, round(fit, 3), sure, whole))
     return sorted(out, key=lambda s: (-s.fit, s.need_id, s.lay.text))
+
+_TOLD = .45      # cosine of a learnt question and the need from which it may ask for it
+
+def _learnt_wordings(askable:Askable, difficulty:str, learnt:Sequence[str], used:Container[str]) -> list[str]:
+    """Questions that were learnt of the article and ask for what the need asks for, the fittest first: by what they ask
+    for and by cosine; the hard ones share fewer of its words."""
+    if not learnt or askable.kind != "one":
+        return []
+    asked, facets, words, rows = shared_rewriter().vector(askable.formal), set(askable.facets), _content(askable.formal), []
+    for q in learnt:
+        near = float(shared_rewriter().vector(q) @ asked)
+        if q in used or not (near >= _TOLD or facets & _asks(q)):
+            continue
+        plain = len(words & _content(q))/max(len(words), 1)
+        rows.append((near + .2*bool(facets & _asks(q)) + {"easy": .4, "medium": 0., "hard": -.4}[difficulty]*plain, q))
+    return [q for _, q in sorted(rows, reverse=True)]
 
 # %% ../../nbs/persona/04_wording.ipynb #6a241570
 _FRAMES = {
@@ -193,7 +209,7 @@ _DIFFICULTIES = tuple(_SETTING)
 class Worded:
     "What the persona types, and where its words came from."
     text: str
-    source: str                 # bank | bank+frame (the bank's, and a short question after it) | frame
+    source: str                 # pack | bank | bank+frame (the bank's, and a short question after it) | frame
     lay: str                    # the bank's wording as it stands there, not to be used twice; '' where there is none
     steps: tuple[str, ...]      # 'bank: 학적-001', 'voice: polite', 'lay: 생활관 → 기숙사', 'typo: ...'
 
@@ -243,7 +259,8 @@ def wording(
     difficulty:str="medium",          # easy | medium | hard
     query_type:str="사실 확인",       # one of `questions.TYPES`
     rng:random.Random,                # the same state gives the same text
-    used:Container[str]=()            # wordings of the bank that were used before (`Worded.lay`)
+    used:Container[str]=(),           # wordings of the bank that were used before (`Worded.lay`)
+    learnt:Sequence[str]=(),          # questions that were learnt of the articles which answer it
 ) -> Worded:
     "The need as this persona would type it; raises `ConfigError` for an unknown persona, difficulty or kind of query."
     persona = _persona_of(persona)
@@ -251,6 +268,10 @@ def wording(
         raise ConfigError(f"difficulty={difficulty!r}: easy, medium, hard 가운데 하나여야 합니다.")
     if query_type not in TYPES:
         raise ConfigError(f"query_type={query_type!r}: {', '.join(TYPES)} 가운데 하나여야 합니다.")
+    if fitting := _learnt_wordings(askable, difficulty, learnt, used):
+        said = rng.choice(fitting[:2])
+        text, done = _typed(said, persona, rng)
+        return Worded(text, "pack", said, ("pack", *done))
     found = _bank_wordings(askable, persona, difficulty, query_type, used)
     said = rng.choice(found[:4]) if found else None
     name, step = _called(askable, persona, difficulty, query_type == "은어/축약어", rng)
