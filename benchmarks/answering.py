@@ -38,7 +38,7 @@ def measure(name, collection, needs, queries, show=0):
         need = needs[q.query_id.rsplit("-", 1)[0]]
         relevant = {d: g for d, g in (need.get("relevant") or {}).items() if d in passages}
         key = ("formal" if q.query_id.endswith("-f") else "colloquial") if relevant else "unanswerable"
-        g = groups.setdefault(key, {"n": 0, "answered": 0, "uncertain": 0, "faith": [], "facts": [], "facts_if_found": [], "p": [], "r": [], "ms": [], "refused_with_hit": 0, "hit": 0, "claims": 0})
+        g = groups.setdefault(key, {"n": 0, "answered": 0, "uncertain": 0, "faith": [], "facts": [], "facts_if_found": [], "p": [], "r": [], "ms": [], "refused_with_hit": 0, "hit": 0, "claims": 0, "right": 0, "nothing": 0})
         start = time.perf_counter(); a = assistant.ask(q.text); g["ms"].append((time.perf_counter() - start) * 1000); g["n"] += 1
         best = {d for d, x in relevant.items() if x == 2}
         hit = bool(best & {p.doc_id for p, _ in system.search(q.text, 5).hits}) if relevant else False
@@ -52,6 +52,8 @@ def measure(name, collection, needs, queries, show=0):
         body = a.content.replace(a.metadata.get("notice") or "\0", "")
         facts = [f["fact"] for f in need["key_facts"]]
         held = [al.coverage >= HELD and not al.differences for f in facts for al in [align(f, [body])]]
+        right = bool(set(a.citations) & {article(passages, d) for d in relevant})
+        g["right"] += right; g["nothing"] += not right and not any(held)
         if held: g["facts"].append(sum(held) / len(held)); hit and g["facts_if_found"].append(sum(held) / len(held))
         cited, wanted, main = set(a.citations), {article(passages, d) for d in relevant}, {article(passages, d) for d in best}
         if cited: g["p"].append(len(cited & wanted) / len(cited))
@@ -63,7 +65,7 @@ def measure(name, collection, needs, queries, show=0):
               f"faithfulness {mean(g['faith'])} (n_scored {g['claims']}), ms p50 {statistics.median(g['ms']):.0f}")
         if key != "unanswerable":
             print(f"   an article of grade 2 among the first 5: {g['hit']/g['n']:.3f}; of these refused {g['refused_with_hit']/max(g['hit'],1):.3f}; key facts held {mean(g['facts'])} (refusals count 0), {mean(g['facts_if_found'])} where answered with such an article; "
-                  f"citations: precision {mean(g['p'])} (grade 1 or 2), recall {mean(g['r'])} (grade 2, refusals count 0)")
+                  f"answered with a right article cited {g['right']/g['n']:.3f}, with neither a right article nor a key fact {g['nothing']/g['n']:.3f} (of all asked); citations: precision {mean(g['p'])} (grade 1 or 2), recall {mean(g['r'])} (grade 2, refusals count 0)")
 
 
 def main():

@@ -13,7 +13,7 @@ from rag_quality.report.results import load_result, save_result
 
 HERE = Path(__file__).resolve().parent
 RESULTS, SETS = HERE/"results", ("regs", "autorag", "korsts", "klue-sts", "sae4k", "stylekqc", "smilestyle", "realrag", "law", "klue-nli", "docs")
-FLAGS = ("--faults", "--routes", "--check", "--split", "--full", "--answers", "--pgvector", "--slice")     # a result of its own; --slice none
+FLAGS = ("--faults", "--routes", "--check", "--split", "--full", "--answers", "--pgvector", "--terms", "--replies", "--slice")     # a result of its own; --slice none
 NUMBER = re.compile(r"(?<![\w.@-])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:(?<=\d)|(?=\.\d))(?:\.\d+)?(?:e[-+]?\d+)?(?![A-Za-z0-9_@]|\.\d)")
 TIMES = re.compile(r"\bms\b|초|\bs\b|\bsec|분\b|GB|GiB|MiB|MB|배\b|a second|/s\b|속도|speed|seconds|faster|CPU|메모리")
 _noted = {}

@@ -64,6 +64,7 @@ def own(small):
     yield ["grading.py", *(["--slice"] if small else [])]
     yield ["query_analysis.py", *(["--slice"] if small else [])]
     yield ["learn.py", *(["--slice"] if small else [])]
+    if not small: yield ["learn.py", "--terms"]
     yield ["synonyms_build.py", "--check"]
     for name in PERSONA: yield [name, *(["--slice"] if small else [])]
     if small: yield ["knowledge.py", "--slice"]
@@ -89,7 +90,8 @@ def external(folder):
     if (folder/"regs/queries.jsonl").is_file(): yield ["transformation.py", f"{folder}/regs/queries.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield ["judge_rules.py", f"{folder}/regs/needs.jsonl", f"{folder}/regs/corpus.jsonl"]
     if (folder/"regs/needs.jsonl").is_file(): yield from ([name, str(folder)] for name in (*ANSWERS, "grading.py", "knowledge.py"))
-    if (folder/"regs/queries.jsonl").is_file(): yield ["persona_realism.py", f"{folder}/regs"]
+    for name in ("regs", "law"):
+        if (folder/name/"queries.jsonl").is_file(): yield ["persona_realism.py", f"{folder}/{name}"]
     if (folder/"regs/llm_rewrites.dev.jsonl").is_file(): yield ["llm_replies.py", str(folder)]
     if (folder/"regs/needs.jsonl").is_file(): yield ["persona_fact_check.py", str(folder), "--split", "all"]
     if (folder/"law/qrels/dev.tsv").is_file(): yield ["learn.py", str(folder), "--full"]

@@ -138,7 +138,9 @@ def load_pack(folder:"str|Path") -> Pack:
 
 # %% ../../nbs/knowledge/07_pack.ipynb #e8e432c6
 PACK_SHARES = (.5, 2.)      # of the words of an article's questions, and of the two that come nearest
-_PROMISE = .9               # of its own score (the best is 1) that an article of which nothing was learnt is trusted with
+# what an article of which nothing was learnt is trusted with of its own score (the best is 1): where nearly nothing is
+# known of the book, and where nearly all is
+_PROMISE = (1., .8)
 
 class LearntQuestions:
     "The questions of a pack beside the articles of a collection: how near a query comes to each article's."
@@ -177,8 +179,8 @@ class LearntQuestions:
     def scores(self, query:str, own:np.ndarray|None=None   # what a search without the pack gives each article, (n,)
               ) -> np.ndarray|None:
         """What is added to the score of each article, in the order of the collection; None: nothing. An article of which
-        nothing was learnt gets `_PROMISE` of what its `own` score promises (None: nothing), so that a pack which knows
-        half a book does not push down the other half."""
+        nothing was learnt gets what its `own` score promises (None: nothing), so that a pack which knows half a book does
+        not push down the other half."""
         near, trust = self._near(query)
         if not trust:
             return None
@@ -192,5 +194,6 @@ class LearntQuestions:
         found = sum(s * r / max(float(r.max()), 1e-9) for s, r in zip(self.shares, (words, two)))
         if own is not None and self._unknown.any():
             own = np.maximum(own, 0)
-            found[self._unknown] = (_PROMISE * sum(self.shares) * own / max(float(own.max()), 1e-9))[self._unknown]
+            promise = float(np.interp(1 - self._unknown.mean(), (0, 1), _PROMISE))
+            found[self._unknown] = (promise * sum(self.shares) * own / max(float(own.max()), 1e-9))[self._unknown]
         return trust * found

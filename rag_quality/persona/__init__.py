@@ -108,7 +108,7 @@ def run_session(
 
 def _run(
     collection, target, plan:Plan, llm, people, beside:_Beside|None, options:dict, *, out, root, resume, avoid,
-    concurrency, components
+    concurrency, components, pack=None
 ) -> Path:
     own = OwnPipeline(collection, llm=llm if target is None else None)
     target = own if target is None else target

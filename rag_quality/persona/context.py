@@ -18,8 +18,9 @@ from ..claims.kinds import refuses
 from ..claims.quantities import same_quantity
 from ..claims.reader import marked_words, model_outputs, open_model, packaged_model
 from ..claims.reading import match, read, wide_match
-from ..claims.sentences import claim_kind, split_sentences
+from ..claims.sentences import split_sentences
 from ..core import ConfigError, DataError, nfc
+from ..knowledge.questions import asked_for
 from ..korean.formality import tokens
 
 # %% ../../nbs/persona/10_context.ipynb #77d51211
@@ -54,10 +55,12 @@ def _told(text:str) -> tuple[str, ...]:
     "What an asker tells of their own case in one message, in their words: statements, and the clause before '-인데', '-라서'."
     found = []
     for s in split_sentences(nfc(text)):
-        ends = [t.end for t in tokens(s.text) if t.tag == "EC" and t.form in _BECAUSE]
+        toks = tokens(s.text)
+        ends = [t.end for t in toks if t.tag == "EC" and t.form in _BECAUSE]
         if ends and ends[-1] < len(s.text):
             found.append(s.text[:ends[-1]])
-        elif not s.text.endswith("?") and claim_kind(s.text) == "claim":
+        elif not asked_for(s.text) and not s.text.endswith("?") and any(
+                t.tag in ("VCP", "EP") or (t.form, t.tag) == ("있", "VX") for t in toks):
             found.append(s.text)
     return tuple(x.strip(" ,.") for x in found if len(x.strip()) > 3)
 
