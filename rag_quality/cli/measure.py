@@ -311,8 +311,8 @@ def _explain_text(found:dict) -> str:
     if not found["hits"]:
         return "\n".join([*lines, "  찾은 조문이 없습니다."])
     from rag_quality.core.terminal import draw_table
-    from rag_quality.experiment import STEP_NAMES
-    ranks = [["", *(str(i) for i in range(1, len(found["hits"]) + 1))], *([STEP_NAMES.get(name, name), *(r or "–" for r in own)] for name, own in found["ranks"].items())]
+    from rag_quality.experiment import step_name
+    ranks = [["", *(str(i) for i in range(1, len(found["hits"]) + 1))], *([step_name(name), *(r or "–" for r in own)] for name, own in found["ranks"].items())]
     return "\n".join([
         *lines, "", "그 조문이 단계마다 몇째였나 (–: 100째 안에 없음)", draw_table(ranks), "", _explain_told(found)])
 

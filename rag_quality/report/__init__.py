@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..core import atomic_write
 from ..data import write_qrels, write_run
-from ..experiment import BEFORE, STEP_NAMES, Experiment
+from ..experiment import BEFORE, step_name, Experiment
 from ..core.terminal import draw_table
 from ..metrics import Comparison, Interval, number, p_text, signed
 from ..core.wall import counted
@@ -23,7 +23,7 @@ def _failure_notes(experiment:Experiment) -> list[str]:
     "What failed, one line a system and kind; [] where nothing did."
     e = experiment
     return [
-        f"단계가 넘어진 질의가 있습니다 · {STEP_NAMES.get(name, name)} · {line}"
+        f"단계가 넘어진 질의가 있습니다 · {step_name(name)} · {line}"
         for name in e.failures
         for line in counted(f for fs in e.failed(name).values() for f in fs)
     ]
@@ -36,7 +36,7 @@ def _model_notes(experiment:Experiment) -> list[str]:
         k, n = e.model_use(name)
         why = "; ".join(f"{w[:160]} ({c})" for w, c in e.why_unused(name)[:3])
         out.append(
-            f"{STEP_NAMES.get(name, name)}: 모델의 글을 질의 {n}개 가운데 {k}개에서 썼습니다."
+            f"{step_name(name)}: 모델의 글을 질의 {n}개 가운데 {k}개에서 썼습니다."
             + ("" if k else " 그래서 이 이름의 점수는 없습니다(–)." if n else " 넓힐 구어 질의가 없어 점수가 없습니다(–).")
             + (f" 쓰지 않은 까닭: {why}" if why else ""))
     return out
@@ -70,7 +70,7 @@ def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
             "",
             *e.measures,
             f"{'앞 단계' if ladder else '견준 체계'} 대비",
-            f"{STEP_NAMES.get(names[0], names[0])} 대비",
+            f"{step_name(names[0])} 대비",
             "MDE",
             *(["n_failed"] if any(bad) else []),
             *(["LLM 씀/물음"] if e.asked else []),
@@ -83,7 +83,7 @@ def table_rows(experiment:Experiment, slice:str) -> list[list[str]]:
         used = name in e.adds_to.values()
         out.append(
             [
-                STEP_NAMES.get(name, name) + (" (기본)" if name == default else "" if not ladder or used else " (뺌)"),
+                step_name(name) + (" (기본)" if name == default else "" if not ladder or used else " (뺌)"),
                 *(_cell(e.row(name, slice).intervals[m]) for m in e.measures),
                 _change(back),
                 _change(first),
@@ -150,18 +150,18 @@ def closing_of(experiment:Experiment) -> str:
     if not (scored := e.row(names[0]).intervals[main].n_scored):
         return f"{main}: 판정이 있는 질문이 없어 재지 못했습니다."
     if len(names) == 1:
-        return f"{STEP_NAMES.get(names[0], names[0])}: {main} {_cell(e.row(names[0]).intervals[main])} (질문 {scored}개)."
+        return f"{step_name(names[0])}: {main} {_cell(e.row(names[0]).intervals[main])} (질문 {scored}개)."
     if names[0] != BEFORE:
         return _steps_told(e, names)
     last = _default_of(e, names)
     c = e.versus(names[0], last, main)
     if c is None or not c.n:
-        return f"{main}: {STEP_NAMES.get(names[0], names[0])}와(과) {STEP_NAMES.get(last, last)}을(를) 함께 잰 질문이 없습니다."
+        return f"{main}: {step_name(names[0])}와(과) {step_name(last)}을(를) 함께 잰 질문이 없습니다."
     means = [f"{e.row(n).intervals[main].mean:.2f}" for n in (names[0], last)]
     p = c.p if c.p_holm is None else c.p_holm
     sure = "나아졌습니다" if c.significant and c.difference > 0 else "나빠졌습니다" if c.significant else "차이가 있다고 말할 수 없습니다"
     told = [f"질문 {c.n}개의 {main} {' → '.join(means)}", *_by_register(e, names[0], last)]
-    return f"{STEP_NAMES.get(names[0], names[0])}에서 '{STEP_NAMES.get(last, last)}'까지 {', '.join(told)}: {sure} (차이 {signed(c.difference)} [{signed(c.low)}, {signed(c.high)}], {p_text(p)})."
+    return f"{step_name(names[0])}에서 '{step_name(last)}'까지 {', '.join(told)}: {sure} (차이 {signed(c.difference)} [{signed(c.low)}, {signed(c.high)}], {p_text(p)})."
 
 def _steps_told(e:Experiment, names:list[str]) -> str:
     "Of an ablation, or of systems side by side: which differences from what each is compared with can be told."
@@ -170,7 +170,7 @@ def _steps_told(e:Experiment, names:list[str]) -> str:
     sure = sorted((x for x in seen if x[1].significant), key=lambda x: -abs(x[1].difference))
     if not sure:
         return f"{main}: 견준 {len(seen)}가지 가운데 차이가 있다고 말할 수 있는 것이 없습니다."
-    told = ", ".join(f"{STEP_NAMES.get(n, n)} {signed(c.difference)}" for n, c in sure[:3])
+    told = ", ".join(f"{step_name(n)} {signed(c.difference)}" for n, c in sure[:3])
     return f"{main}: 견준 {len(seen)}가지 가운데 {len(sure)}가지에서 차이가 있습니다. 큰 것부터 {told}{' …' if len(sure) > 3 else ''}."
 
 

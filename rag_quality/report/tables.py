@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from ..core import bundle_path
-from ..experiment import BEFORE, STEP_NAMES, Experiment
+from ..experiment import BEFORE, step_name, Experiment
 from ..metrics import Comparison, Interval, number, p_text, signed
 from .page import escaped
 from . import closing_of, _default_of, _failure_notes, _model_notes
@@ -129,12 +129,12 @@ def _slice_table(e:Experiment, key:str) -> PageTable:
         first = e.versus(names[0], n, main, key) if i else None
         use = e.model_use(n, key)
         rows.append((
-            STEP_NAMES.get(n, n) + (" (기본)" if n == default else ""), *(_of(e.row(n, key).intervals[m]) for m in e.measures),
+            step_name(n) + (" (기본)" if n == default else ""), *(_of(e.row(n, key).intervals[m]) for m in e.measures),
             _change(back), _change(first), number(first.mde) if first and first.n else "",
             str(e.n_failed(n, key)) if bad else "", f"{use[0]}/{use[1]}" if use else ""))
     i = e.row(names[0], key).intervals[main]
     before = "앞 단계 대비" if ladder else "견준 체계 대비"
-    head = ("", *e.measures, before, f"{STEP_NAMES.get(names[0], names[0])} 대비", "MDE", "넘어진 질의", "LLM 씀/물음")
+    head = ("", *e.measures, before, f"{step_name(names[0])} 대비", "MDE", "넘어진 질의", "LLM 씀/물음")
     told = f"{_SLICES.get(key, key)}: 점수를 낸 질의 {i.n_scored}/{len(e.slices[key])}, 필요 {i.n_units}가지"
     return PageTable(told, head, tuple(rows), names.index(default) if default else None)
 
