@@ -34,7 +34,7 @@ def read(query): "The reading that knowledge gives; {} where it keeps out."; ret
 
 def cases(collection, limit=None):
     "One dict a query: what was asked, how it is read, what was found and how it was judged."
-    systems = pipeline(collection); plain, default = systems[2], systems[-1]; by_id, out = {p.doc_id: p for p in collection.passages}, []
+    systems = pipeline(collection); plain, default = next(s for s in systems if s.name == "+ stop morphemes"), systems[-1]; by_id, out = {p.doc_id: p for p in collection.passages}, []
     for q in collection.queries[:limit]:
         first, found = default.search(q.text, 40), plain.search(q.text, DEPTH); qrels = collection.qrels.get(q.query_id, {})
         pool = list(dict.fromkeys(p.doc_id for r in (found, first) for p, _ in r.hits[:DEPTH]))
@@ -109,7 +109,7 @@ def grading(name, found, grader):
 def correcting(name, collection, found, grader, routes=False):
     "What the loop recovers and breaks, over plain BM25 and over the default pipeline; the routes; the time."
     systems = pipeline(collection); answerable = [c for c in found if relevant(c)]
-    for title, search in (("BM25 (Kiwi)", systems[2]), ("기본 체계", systems[-1])):
+    for title, search in (("BM25 (Kiwi)", next(s for s in systems if s.name == "+ stop morphemes")), ("기본 체계", systems[-1])):
         retriever = CorrectiveRetriever(search, scorer=grader); before, after, ways, spent = [], [], Counter(), []
         for c in found:
             start = time.perf_counter(); first = {p.doc_id for p, _ in search.search(c["query"], 10).hits}; middle = time.perf_counter(); r = retriever.retrieve(c["query"], 10); spent.append(time.perf_counter() - middle - (middle - start))

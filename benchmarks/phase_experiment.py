@@ -23,7 +23,7 @@ def divided():
     hanbit = bundled()
     found = []
     for collection in (hanbit, load_collection(bundle_path("hanbit"), max_chars=300)):
-        system = pipeline(collection)[2]
+        system = pipeline(collection)[3]
         row = run_experiment(collection, [system], split="dev", measures=MEASURE).row(system.name)
         found.append((len(collection.passages), row.scores))
     (n, before), (m, after) = found

@@ -12,10 +12,25 @@ import argparse, json, os, re, shlex, sys
 def _collection_of(args):
     "The collection that the arguments name."
     from rag_quality.data import bundled, load_collection
+    if getattr(args, "domain", None):
+        from rag_quality.knowledge.bank import chosen_domain
+        os.environ["RAG_QUALITY_DOMAIN"] = args.domain
+        chosen_domain()
     found = bundled() if args.data is None else load_collection(args.data, strict=not args.lenient)
     if found.dropped:
         print(f"rag-quality: {len(found.dropped)}건을 빼고 읽었습니다. 처음 것: {found.dropped[0]}", file=sys.stderr)
     return found
+
+def _tell_domain(collection) -> None:
+    "Say which of the packaged knowledge acts on a collection that is no university's, or by whose choice."
+    from rag_quality.knowledge.bank import chosen_domain
+    from rag_quality.knowledge.talk import about_campus
+    if (domain := chosen_domain()) != "auto":
+        print(f"rag-quality: 영역: {domain} (고르신 대로)", file=sys.stderr)
+    elif not about_campus(collection.passages):
+        print(
+            "rag-quality: 영역: 대학의 규정집이 아닌 듯하여 대학의 것(잡담의 목록, 열 페르소나)은 쓰지 않습니다. 바꾸기: --domain campus|none|짝의_폴더",
+            file=sys.stderr)
 
 def _check_writable(target:str|None, folder:bool, *sources:str|None   # the files that are read
                   ) -> None:
@@ -161,6 +176,7 @@ def _evaluate_command(args) -> int:
     for target, folder, other in ((args.json, False, args.html), (args.html, False, args.json), (args.out, True, None)):
         _check_writable(target, folder, other)
     encoder, collection, llm = _encoder_of(args), _collection_of(args), _llm_of(args)
+    _tell_domain(collection)
     pack = _pack_of(args, collection)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
@@ -235,6 +251,7 @@ def _data_options() -> argparse.ArgumentParser:
     data = argparse.ArgumentParser(add_help=False)
     data.add_argument("--data", metavar="자료", help="규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT, ZIP), 그것이 든 폴더, BEIR 폴더 (기본: 함께 든 한빛대학교 규정집)")
     data.add_argument("--lenient", action="store_true", help="틀린 줄을 빼고 나머지로 진행하고, 무엇을 뺐는지 알림")
+    data.add_argument("--domain", metavar="영역", help="함께 든 앎: auto(책의 말로 정함), campus(대학), none(쓰지 않음), 짝의 폴더 (기본: auto)")
     data.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (예: BAAI/bge-m3; 기본: %(default)s)")
     data.add_argument("--device", default="auto", metavar="장치", help="모델을 돌리고 벡터를 찾을 곳: auto, cpu, cuda (기본: %(default)s)")
     data.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")

@@ -22,7 +22,7 @@ from ..core import ConfigError, MissingExtra, Query, Run, content_hash, progress
 from ..data import Collection
 from ..query_expansion.fusion import ExpansionFusion, RegulationEvidence
 from ..retrieval.fusion import HybridRetriever, hybrid_of
-from ..korean import KiwiTokenizer, whitespace_tokenizer
+from ..korean import KiwiTokenizer, bigram_tokenizer, whitespace_tokenizer
 from ..metrics import Comparison, Interval, Scores, compare, evaluate, holm, interval, parse_measures
 from ..morphology import MorphologicalExpander
 from ..retrieval.fusion import MorphemeNeighbours
@@ -43,7 +43,7 @@ _all_ = [
 # %% ../../nbs/30_experiment.ipynb #bb81df8a
 BEFORE = "before"                          # whitespace BM25 over the raw query
 _STEP_NAMES = {                            # what tables call the ladder's systems, for people
-    BEFORE: "띄어쓰기 BM25", "+ Kiwi morphemes": "+ 형태소", "+ stop morphemes": "+ 불용 형태소", "+ colloquial": "+ 구어를 문어로",
+    BEFORE: "띄어쓰기 BM25", "bigrams": "두 글자 BM25", "+ Kiwi morphemes": "+ 형태소", "+ stop morphemes": "+ 불용 형태소", "+ colloquial": "+ 구어를 문어로",
     "+ morphology": "+ 형태소 확장", "+ KiwiEncoder hybrid": "+ 벡터", "+ neighbours": "+ 이웃한 낱말",
     "+ campus knowledge": "+ 사람들의 말", "+ regulation": "+ 규정의 근거", "+ learnt pack": "+ 배운 팩", "+ LLM": "+ LLM",
     "+ reading": "+ 읽는 모델"}
@@ -95,7 +95,8 @@ def pipeline(
     knowing = CampusSearch(morphemes, hybrid, passages, coverage_of=coverage)
     rows = [
         (BEFORE, [bm25_step("BM25 (띄어쓰기)", spaces)], None),
-        ("+ Kiwi morphemes", [bm25_step("BM25 (모든 내용 형태소)", every)], None),
+        ("bigrams", [bm25_step("BM25 (두 글자씩)", BM25Index(passages, bigram_tokenizer))], None),      # no analyser
+        ("+ Kiwi morphemes", [bm25_step("BM25 (모든 내용 형태소)", every)], BEFORE),
         ("+ stop morphemes", [kiwi], None),
         ("+ colloquial", [rewrite, kiwi], None),
         ("+ morphology", [rewrite, expand, kiwi], None),  # buys nothing over an index of morphemes: not in what follows

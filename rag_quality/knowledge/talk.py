@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..core import ConfigError, Passage, load_config, nfc
+from .bank import chosen_domain
 from ..korean.formality import Token, query_tokens
 
 # %% ../../nbs/knowledge/06_talk.ipynb #8acb9066
@@ -170,8 +171,10 @@ _CAMPUS = re.compile("대학|학생|학칙|학과|학부|총장|학위|학점|�
 _CAMPUS_SHARE = .4      # universities' rule books: .64 to .69 of the passages; statutes and rules of other fields: at most .19
 
 def about_campus(passages:Iterable[Passage]) -> bool:
-    """Are these the rules of a university? The lists of what is no matter of its rules speak of no other book: to a
-    rental law, rent is not off-topic."""
+    """Are these the rules of a university? By their words, where `chosen_domain` leaves it open. The lists of what is no
+    matter of its rules speak of no other book: to a rental law, rent is not off-topic."""
+    if (domain := chosen_domain()) != "auto":
+        return domain == "campus"
     texts = [p.full_text for p in passages]
     return not texts or sum(bool(_CAMPUS.search(t)) for t in texts)/len(texts) >= _CAMPUS_SHARE
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CONTENT_TAGS', 'shared_kiwi', 'Morpheme', 'analyze', 'content_morphemes', 'stop_morphemes', 'KiwiTokenizer',
-           'whitespace_tokenizer', 'nfc']
+           'whitespace_tokenizer', 'bigram_tokenizer', 'nfc']
 
 # %% ../../nbs/02_korean.ipynb #2e3532e1
 import threading
@@ -90,3 +90,10 @@ def whitespace_tokenizer(text:str) -> list[str]:
     return [w for w in (w.strip(".,?!~…·'\"()[]{}<>“”‘’「」『』:;").lower() for w in nfc(text).split()) if w]
 
 whitespace_tokenizer.fingerprint = "whitespace-1"     # names its indexes in the cache
+
+def bigram_tokenizer(text:str) -> list[str]:
+    "The letters of the words of `text` two by two, as a search without an analyser has them: '휴학하고' is 휴학, 학하, 하고."
+    return [w[i:i + 2] for w in whitespace_tokenizer(text) for i in range(max(1, len(w) - 1))]
+
+bigram_tokenizer.fingerprint = "bigram-1"
+
