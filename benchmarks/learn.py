@@ -124,7 +124,9 @@ def bought(folder, replies, split):
     before = next(s for s in pipeline(whole, pack=found.pack) if s.name == "+ regulation")
     asked = {name: [q for q in whole.judged if q.metadata.get("register") == register] for name, register in (("구어", "colloquial"), ("문어", "formal"))}
     old = {name: scores(whole, qs, before) for name, qs in asked.items()}
-    rows = []
+    plain = next(s for s in pipeline(whole) if s.name == "+ neighbours")
+    rows = [(f"{name}, 함께 든 은행, {m}", (first := scores(whole, qs, plain)).per_query[m], old[name].per_query[m], changes.compare(first, old[name], m))
+            for name, qs in asked.items() for m in ("nDCG@10", "R@10")]
     for k in (1, 3, WAYS):
         after = pipeline(whole, pack=fewer(found.pack, k))[-1]
         for name, qs in asked.items():
