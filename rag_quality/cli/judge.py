@@ -265,7 +265,7 @@ def _add_judge(commands) -> None:
     j.add_argument(
         "--audit", type=int, nargs="?", const=20, metavar="수",
         help="심판을 시험함: 되물으면 같은지, 조문의 차례, 빈말, 제 글에 점수가 움직이는지 (기본: 답 20개)")
-    j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
+    j.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델의 이름(kure-v1, bge-m3 ...), 모델 폴더, 허브 이름 (기본: %(default)s)")
     j.add_argument("--time-limit", type=float, metavar="초", help="전체 시간 한도 (기본: 없음. 걸릴 시간을 먼저 알림)")
     j.add_argument("--json", metavar="파일", help="모든 수치와 줄마다의 결과를 JSON으로")
     j.add_argument("--html", metavar="파일", help="답마다의 점수와 까닭을 한 쪽짜리 HTML로 (거르기, 찾기)")
@@ -434,7 +434,7 @@ def _add_benchmark(commands) -> None:
     b.add_argument("--run", dest="run_file", metavar="파일", help="남의 체계의 순위 (TREC 여섯 칸)")
     b.add_argument("--answers", metavar="파일", help="남의 체계의 답 (JSONL: _id, answer)")
     b.add_argument("--name", metavar="이름", help="그 체계의 이름")
-    b.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (기본: %(default)s)")
+    b.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델의 이름(kure-v1, bge-m3 ...), 모델 폴더, 허브 이름 (기본: %(default)s)")
     b.add_argument("--device", default="auto", metavar="장치", help="auto, cpu, cuda (기본: %(default)s)")
     b.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
     b.add_argument("--all", action="store_true", help="답의 질을 모든 필요에서 (기본: 넷에 하나)")

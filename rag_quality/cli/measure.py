@@ -252,7 +252,7 @@ def _data_options() -> argparse.ArgumentParser:
     data.add_argument("--data", metavar="자료", help="규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT, ZIP), 그것이 든 폴더, BEIR 폴더 (기본: 함께 든 한빛대학교 규정집)")
     data.add_argument("--lenient", action="store_true", help="틀린 줄을 빼고 나머지로 진행하고, 무엇을 뺐는지 알림")
     data.add_argument("--domain", metavar="영역", help="함께 든 앎: auto(책의 말로 정함), campus(대학), none(쓰지 않음), 짝의 폴더 (기본: auto)")
-    data.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델 폴더, 허브 이름 (예: BAAI/bge-m3; 기본: %(default)s)")
+    data.add_argument("--encoder", default="kiwi", metavar="이름", help="kiwi, 모델의 이름(kure-v1, bge-m3, multilingual-e5-small-ko ...), 모델 폴더, 허브 이름 (기본: %(default)s)")
     data.add_argument("--device", default="auto", metavar="장치", help="모델을 돌리고 벡터를 찾을 곳: auto, cpu, cuda (기본: %(default)s)")
     data.add_argument("--precision", default="float32", metavar="정밀도", help="float32, float16, bfloat16 (기본: %(default)s)")
     return data
