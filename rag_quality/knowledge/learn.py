@@ -166,10 +166,13 @@ class Learning:
         return "\n".join(lines)
 
 def _kept_entries(out:Path, passages:Sequence[Passage], version:str) -> dict[str, Learnt]:
-    "What the pack in a folder knows already of the articles as they are, by this prompt or by a person."
+    "What the pack in a folder knows already of the articles as they are: by this prompt, by a person, or out of logs."
     if not (out/QUESTIONS).is_file():
         return {}
-    return {e.doc_id: e for e in load_pack(out).fit(passages).fresh if e.prompt == version or e.model == "person"}
+    def stays(e):
+        who = e.model.split("+")
+        return e.prompt == version or "person" in who or "logs" in who and e.questions
+    return {e.doc_id: e for e in load_pack(out).fit(passages).fresh if stays(e)}
 
 def _without_twins(entries:Iterable[Learnt], said:Counter) -> tuple[Learnt, ...]:
     "The entries in order, without questions that an earlier article has word for word; those are counted in `said`."
