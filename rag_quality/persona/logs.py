@@ -20,18 +20,18 @@ from ..claims.names import find_contacts
 from ..core import ConfigError, DataError, Passage, nfc
 from ..data.files import Problems, read_objects
 from ..data.shapes import dig, reshape, text_at
-from ..faithfulness.filter import _PERSONS, _SURNAME, _is_name
+from ..faithfulness.filter import PERSONS, SURNAMES, is_name
 from ..korean.formality import tokens
-from ..knowledge.learn import CAUSES, _alike, _bare, why_dropped, why_unasked
+from ..knowledge.learn import CAUSES, alike, bare_letters, why_dropped, why_unasked
 from ..knowledge.pack import QUESTIONS, Learnt, Pack, article_digest, load_pack, save_pack
 from .store import mask_personal
 
 # %% ../../nbs/persona/32_logs.ipynb #9d72578e
 _HIDDEN = "○○"
-_NAME = rf"(?P<n>(?:[{_SURNAME}유]|남궁|황보|제갈|선우|독고|사공)[가-힣]{{2}})"
+_NAME = rf"(?P<n>(?:[{SURNAMES}유]|남궁|황보|제갈|선우|독고|사공)[가-힣]{{2}})"
 _CALLED = re.compile(
-    rf"(?:이름|성명|성함)(?:(?:은|는|이|을)?\s?[:：]\s?(?P<a>[{_SURNAME}유][가-힣]{{1,3}})"
-    rf"|(?:은|는|이)?\s?(?P<n>[{_SURNAME}유][가-힣]{{1,3}}?)"
+    rf"(?:이름|성명|성함)(?:(?:은|는|이|을)?\s?[:：]\s?(?P<a>[{SURNAMES}유][가-힣]{{1,3}})"
+    rf"|(?:은|는|이)?\s?(?P<n>[{SURNAMES}유][가-힣]{{1,3}}?)"
     r"(?=이고|고|인데|입니다|이에요|예요|이라|라고|이며|이요|이야|임))")
 _SELF = re.compile(
     rf"(?:(?<![가-힣])(?:저는|전|저|나는|난|제가|내가|(?:이름|성명|성함)[은는이]?)|\](?:번)?)\s?{_NAME}"
@@ -40,7 +40,7 @@ _LONG = re.compile(r"(?<![\d,.])\d(?:-?\d){8,}(?![\d,]|-\d|\s?원)")
 
 def _is_person(text:str, s:int, e:int) -> bool:
     "Does the analyser read it as a name where it stands, or know no other word with which it begins?"
-    if _is_name(text, s, e):
+    if is_name(text, s, e):
         return True
     first = tokens(f"{text[s:e]}입니다")[0]
     return first.tag == "NNP" or first.kiwi_id == -1 or (first.tag, first.end) == ("NNG", 1)
@@ -56,7 +56,7 @@ def mask_question(text:str   # as someone typed it
         text = f"{text[:c.start]}[전자우편]{text[c.end:]}"
     text = _LONG.sub("[긴 번호]", mask_personal(text))
     spans = {m.span(m.lastgroup) for m in _CALLED.finditer(text)} | {
-        m.span("n") for rx in (_SELF, *_PERSONS) for m in rx.finditer(text) if _is_person(text, *m.span("n"))}
+        m.span("n") for rx in (_SELF, *PERSONS) for m in rx.finditer(text) if _is_person(text, *m.span("n"))}
     last = len(text)
     for s, e in sorted(spans, reverse=True):
         if e <= last:
@@ -175,8 +175,8 @@ def _by_article(asked:Iterable[tuple[str, str]], dropped:Counter) -> dict[str, l
     "Article -> its questions, the most frequent first; twins, and the fewer of two articles, go into `dropped`."
     texts, places = {}, {}
     for text, doc_id in asked:
-        texts.setdefault(_bare(text), text)
-        places.setdefault(_bare(text), Counter())[doc_id] += 1
+        texts.setdefault(bare_letters(text), text)
+        places.setdefault(bare_letters(text), Counter())[doc_id] += 1
     out = {}
     for key, counts in sorted(places.items(), key=lambda x: -max(x[1].values())):
         doc_id, n = counts.most_common(1)[0]
@@ -186,9 +186,9 @@ def _by_article(asked:Iterable[tuple[str, str]], dropped:Counter) -> dict[str, l
 
 def _added(old:Sequence[str], new:Iterable[str], taken:set[str], most:int, dropped:Counter) -> list[str]:
     "The `new` questions of an article that stand beside the `old` ones; `taken`: bare questions of the pack."
-    kept, had = [], [_bare(q) for q in old]
+    kept, had = [], [bare_letters(q) for q in old]
     for text in new:
-        if (bare := _bare(text)) in taken or any(_alike(bare, b) for b in had):
+        if (bare := bare_letters(text)) in taken or any(alike(bare, b) for b in had):
             dropped["twin"] += 1
         elif len(had) >= most:
             dropped["over"] += 1
@@ -231,7 +231,7 @@ def learn_from_logs(
             asked.append((text, passage.doc_id))
     had = load_pack(out) if (out/QUESTIONS).is_file() else Pack(())
     entries, fresh = {e.doc_id: e for e in had.entries}, {e.doc_id: e for e in had.fit(passages).fresh}
-    taken, kept, touched, stale = {_bare(q) for e in fresh.values() for q in e.questions}, 0, 0, 0
+    taken, kept, touched, stale = {bare_letters(q) for e in fresh.values() for q in e.questions}, 0, 0, 0
     by_id = {p.doc_id: p for p in passages}
     for doc_id, texts in _by_article(asked, dropped).items():
         old = fresh.get(doc_id)
