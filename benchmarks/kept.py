@@ -68,7 +68,9 @@ def called(argv):
     for i, w in enumerate(more):
         if out := outside(w): name.append((out.split("/") + ["data"])[1]); words.append(out); continue
         inside = Path(w).resolve() if not w.startswith("-") and Path(w).exists() else None
-        if inside and inside.is_relative_to(HERE.parent): w = str(inside.relative_to(HERE.parent))
+        if inside and inside.is_relative_to(HERE.parent):
+            w = str(inside.relative_to(HERE.parent))
+            if inside.is_dir() and w != "data/hanbit": name.append(inside.name)
         elif w.startswith("--") and w != "--split": name.append(w.strip("-"))
         elif i and more[i - 1] == "--split": name.append(w)
         words.append(w)

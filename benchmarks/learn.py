@@ -27,7 +27,7 @@ from rag_quality.retrieval import BM25Index
 import changes
 import kept
 
-TERMS, WAYS, PARTS = Path(__file__).parent/"terms", 5, (.1, .5)     # questions that an article is asked for; shares of a book that is learnt in part
+TERMS, PER_ARTICLE, KNOWN_SHARES = Path(__file__).parent/"terms", 5, (.1, .5)     # questions that an article is asked for; shares of a book that is learnt in part
 # made replies, by what they are; {title}: of an article, {text}: the beginning of it
 FAULTS = {
     "refusal": ["죄송하지만 이 조문으로는 물음을 만들 수 없습니다.", "저는 언어 모델이므로 답변드릴 수 없습니다.", "제공된 자료에서 관련 정보를 찾을 수 없습니다."],
@@ -100,7 +100,7 @@ def fewer(pack, k):
 def half_known(whole, asked, pack, before):
     "A pack of a part of the book: gained and lost, by whether the articles that answer are in the part. (table rows)"
     rows, docs = [], sorted(e.doc_id for e in pack.entries)
-    for share in PARTS:
+    for share in KNOWN_SHARES:
         known = set(np.random.default_rng(0).choice(docs, int(share*len(docs)), replace=False))
         after = pipeline(whole, pack=Pack(tuple(e for e in pack.entries if e.doc_id in known)))[-1]
         for name, of in (("배운 조문의 것", True), ("배우지 않은 조문의 것", False)):
@@ -116,9 +116,9 @@ def bought(folder, replies, split):
     whole = whole.split(split) if split else whole
     with tempfile.TemporaryDirectory() as d:
         begun = time.process_time()
-        learn(whole.passages, Path(d)/"pack", BatchLLM("openai/none", out=Path(d)/"requests.jsonl"), k=WAYS)
+        learn(whole.passages, Path(d)/"pack", BatchLLM("openai/none", out=Path(d)/"requests.jsonl"), k=PER_ARTICLE)
         print(f"모델 없이 (물음을 적기): 조문 {len(whole.passages):,}개에 CPU {time.process_time() - begun:.1f}초")
-        found = learn(whole.passages, Path(d)/"pack", BatchLLM(out=Path(d)/"rest.jsonl", replies=replies), k=WAYS)
+        found = learn(whole.passages, Path(d)/"pack", BatchLLM(out=Path(d)/"rest.jsonl", replies=replies), k=PER_ARTICLE)
     questions = sum(len(e.questions) for e in found.pack.entries)
     print(f"답을 읽은 조문 {found.read:,}개, 물음 {questions:,}개, 버린 것 {({CAUSES[c]: n for c, n in found.dropped.items()})}")
     before = next(s for s in pipeline(whole, pack=found.pack) if s.name == "+ regulation")
@@ -127,7 +127,7 @@ def bought(folder, replies, split):
     plain = next(s for s in pipeline(whole) if s.name == "+ neighbours")
     rows = [(f"{name}, 함께 든 은행, {m}", (first := scores(whole, qs, plain)).per_query[m], old[name].per_query[m], changes.compare(first, old[name], m))
             for name, qs in asked.items() for m in ("nDCG@10", "R@10")]
-    for k in (1, 3, WAYS):
+    for k in (1, 3, PER_ARTICLE):
         after = pipeline(whole, pack=fewer(found.pack, k))[-1]
         for name, qs in asked.items():
             new = scores(whole, qs, after)

@@ -163,6 +163,7 @@ def main(argv:list[str]|None=None) -> int:
             stream.reconfigure(errors="replace")
     args = parser().parse_args(argv)
     args.argv = list(sys.argv[1:] if argv is None else argv)
+    domain = os.environ.get("RAG_QUALITY_DOMAIN")        # which `--domain` changes for this call alone
     sign = FirstSign(_BEGINS[args.command]) if argv is None and args.command in _BEGINS else nullcontext()
     try:
         with sign:
@@ -193,3 +194,8 @@ def main(argv:list[str]|None=None) -> int:
             file=sys.stderr,
         )
         return 3
+    finally:
+        os.environ.update({"RAG_QUALITY_DOMAIN": domain} if domain is not None else {})
+        if domain is None:
+            os.environ.pop("RAG_QUALITY_DOMAIN", None)
+

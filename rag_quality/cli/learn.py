@@ -66,9 +66,11 @@ def _learn_command(args) -> int:
     _tell_batch(llm)
     none = "기록에서 쓸 물음을 얻지 못했습니다." if found is None else (
         "물음을 배치로 돌린 뒤 --batch-in으로 읽으세요." if found.pending else "모델에게서 쓸 답을 얻지 못했습니다.")
-    print(f"남긴 곳: {args.out}" if pack.entries else f"아직 배운 것이 없습니다. {none}")
+    left = any(e.questions for e in pack.entries)
+    print(f"남긴 곳: {args.out}" if left else f"아직 배운 것이 없습니다. {none}")
     idle = found and found.asked and not found.pending and not found.read
-    return 1 if idle or logs and (logs.bad or not logs.kept and not logs.dropped.get("twin")) else 0
+    nothing = logs and (logs.bad or not left or not logs.kept and not logs.dropped.get("twin"))
+    return 1 if idle or nothing else 0
 
 def _asked_model(args, collection, llm):
     "`learn` with what it will cost told before."
@@ -83,11 +85,14 @@ def _asked_model(args, collection, llm):
     return found
 
 def _finding(collection, pack):
-    "`keep_finding` by the default pipeline with the pack."
+    "`keep_finding` by the default pipeline with the pack; what was learnt of articles that are gone or amended stays as it is."
     from rag_quality.experiment import pipeline
+    from rag_quality.knowledge import Pack
     from rag_quality.knowledge.learn import keep_finding
-    system = pipeline(collection, pack=pack)[-1]
-    return keep_finding(pack, lambda q, k: [p.doc_id for p, _ in system.search(q, k).hits])
+    system, fresh = pipeline(collection, pack=pack)[-1], pack.fit(collection.passages).fresh
+    checked, lost = keep_finding(Pack(fresh), lambda q, k: [p.doc_id for p, _ in system.search(q, k).hits])
+    found = {e.doc_id: e for e in checked.entries}
+    return Pack(tuple(found.get(e.doc_id, e) for e in pack.entries)), lost
 
 # %% ../../nbs/cli/07_learn.ipynb #fad9e102
 def _add(commands) -> None:

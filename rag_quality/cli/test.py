@@ -57,10 +57,9 @@ def _session_told(folder:Path) -> str:
     low, high = s.bounds
     return f"질문 {s.n}개 가운데 {s.k}개({s.value:.0%} [{low:.0%}, {high:.0%}])에 바르게 답했습니다."
 
-def _test_forecast(args, llm, target) -> None:
+def _test_forecast(args, people:int, llm, target) -> None:
     "Say beforehand what a session will ask of the model."
     from rag_quality.cli.measure import _forecast
-    people = len(_persona_list(args.personas) or range(10))
     answers, own = people*(args.queries + args.turns), 0 if target else 3      # our own pipeline: two to widen, one to answer
     _forecast(llm, people + people*(args.turns - 1) + answers*(1 + own), ["가" * 2400], 300)
 
@@ -109,22 +108,22 @@ def _test_command(args) -> int:
         raise ConfigError("--resume와 --out은 함께 쓰지 않습니다. --resume에 세션의 이름이나 폴더를 주세요.")
     _check_writable(args.out, True)
     target, llm, collection = _target_of(args), _llm_of(args), _collection_of(args)
-    pack, people = _pack_of(args, collection), people_of(collection, _persona_list(args.personas))
+    out = find_session(args.resume, args.root) if args.resume else args.out
+    was = SessionStore(out).session if args.resume else {}
+    pack, people = _pack_of(args, collection), people_of(collection, was.get("personas") or _persona_list(args.personas))
     if people[0].group == "role" and pack is None and llm is None:
         print(
-            f"rag-quality: 대학의 규정집이 아닌 듯하여 책이 부르는 사람({', '.join(p.name for p in people)})이 묻습니다. 그 사람들이 쓰는 말은"
-            " 모르므로 규정의 말에 가깝게 묻습니다: rag-quality learn으로 팩을 만들어 --knowledge로 주거나, --llm을 주거나,"
+            f"rag-quality: 대학의 규정집이 아닌 듯하여 책이 부르는 사람({', '.join(p.name for p in people)})이 묻습니다. 은행에 가까운 물음이"
+            " 있으면 그것으로, 없으면 규정의 말에 가깝게 묻습니다: rag-quality learn으로 팩을 만들어 --knowledge로 주거나, --llm을 주거나,"
             " 내 물음이 있으면 --data의 queries.jsonl로 evaluate를 쓰세요.",
             file=sys.stderr)
     elif people[0].group != "role" and not about_campus(collection.passages):
         print(
             "rag-quality: 대학의 규정집이 아닌 듯한데 대학의 페르소나를 고르셨습니다. 성공률을 이 분야 사람들의 물음으로 읽지 마세요."
             f" 책이 부르는 사람: {', '.join(p.name for p in people_of(collection))}.", file=sys.stderr)
-    out = find_session(args.resume, args.root) if args.resume else args.out
-    _test_forecast(args, llm, target)
+    _test_forecast(args, len(people), llm, target)
     what = dict(personas=[p.id for p in people], queries=args.queries, turns=args.turns, seed=args.seed)
     if args.resume:
-        was = SessionStore(out).session
         what = {
             "personas": was["personas"], "queries": was["queries_per_persona"], "turns": was["turns"],
             "seed": was["seed"]}

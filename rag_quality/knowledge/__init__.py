@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..core import ConfigError, Passage
-from .bank import CampusEncoder, Lay, Need, chosen_domain, load_bank
+from .bank import CampusEncoder, Lay, Need, load_bank
 from .contextualize import Contextualized, contextualize
 from .questions import QueryAnalysis, analyze_query
 from .bank import FormalTerms, QueryRewriter, shared_rewriter
@@ -76,8 +76,8 @@ class CampusSearch:
 
     def trust(self, query:str, suggestion:FormalTerms) -> float:
         """How much of the `suggestion` is added, 0..1: near the bank's wordings, and a `query` not in words that the collection
-        uses itself. 0 where the packaged knowledge is not to act (`chosen_domain`)."""
-        if not suggestion or chosen_domain() == "none":
+        uses itself."""
+        if not suggestion:
             return 0.
         low, high = KNOWN
         return suggestion.confidence * float(np.clip((high - self.coverage_of(query)) / (high - low), 0, 1))

@@ -274,6 +274,7 @@ class QueryRewriter:
         "Raises `ConfigError` where there are no needs, or `nearest` is not 1 or more."
         if isinstance(nearest, bool) or not isinstance(nearest, int) or nearest < 1:
             raise ConfigError(f"nearest={nearest!r}: 1 이상의 정수를 주세요.")
+        self._packaged = needs is None
         self.needs, self.encoder, self.nearest = (
             tuple(needs if needs is not None else load_bank()),
             encoder or CampusEncoder(),
@@ -304,8 +305,10 @@ class QueryRewriter:
     def suggest(self, query:str, *,
                 always:bool=False      # also for a written query
                ) -> FormalTerms:
-        "The terms for a `query`; nothing for a written one, which has its own."
+        "The terms for a `query`; nothing for a written one, which has its own, nor by the packaged bank where it is not to act."
         text = nfc(query)
+        if self._packaged and chosen_domain() == "none":
+            return FormalTerms((), {}, (), 0., "함께 든 은행을 쓰지 않음(영역 none)")
         if not always and detect_formality(text).register == "written":
             return FormalTerms((), {}, (), 0., "문어 질의: 제 말을 그대로 씁니다")
         score, near = self.scores(text)
@@ -326,7 +329,13 @@ class QueryRewriter:
         return list(self.suggest(query).terms)
 
 # %% ../../nbs/knowledge/00_bank.ipynb #e4df1e34
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
+def _rewriter_of(folder:str) -> QueryRewriter:
+    return QueryRewriter(load_bank(folder)) if folder else QueryRewriter()
+
 def shared_rewriter() -> QueryRewriter:
-    "The rewriter over the packaged bank, made at first use."
-    return QueryRewriter()
+    """The rewriter over the packaged bank, or over the folder that `chosen_domain` names, made at first use. Raises
+    `ConfigError` for another domain."""
+    domain = chosen_domain()
+    return _rewriter_of("" if domain in DOMAINS else domain)
+

@@ -237,9 +237,13 @@ def keep_finding(
     search:Callable[[str, int], Sequence[str]],    # (question, k) -> doc_ids, by a search that uses the pack
     first:int=3,                                   # among so many hits the article must be
 ) -> tuple[Pack, int]:
-    "(the pack without questions that find other articles better than their own, how many those are)"
+    """(the pack without questions that find other articles better than their own, how many those are); what a person wrote
+    or asked (model `person`, `logs`) stays."""
     entries, lost = [], 0
     for e in progress(pack.entries, "find"):
+        if {"person", "logs"} & set(e.model.split("+")):
+            entries.append(e)
+            continue
         kept = tuple(q for q in e.questions if e.doc_id in search(q, first))
         gone = len(e.questions) - len(kept)
         lost += gone

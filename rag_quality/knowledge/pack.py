@@ -179,19 +179,19 @@ class LearntQuestions:
     def scores(self, query:str, own:np.ndarray|None=None   # what a search without the pack gives each article, (n,)
               ) -> np.ndarray|None:
         """What is added to the score of each article, in the order of the collection; None: nothing. An article of which
-        nothing was learnt gets what its `own` score promises (None: nothing), so that a pack which knows half a book does
-        not push down the other half."""
+        nothing was learnt gets what its `own` score promises (None: nothing), so that a pack which knows half a book pushes
+        the other half down less."""
         near, trust = self._near(query)
         if not trust:
             return None
-        words, two = np.zeros(self.n), np.zeros(self.n)
+        words, nearest = np.zeros(self.n), np.zeros(self.n)
         words[self._rows] = self._index.scores(query)
         for k in range(2):                                   # the nearest question of each article, then the next
             best = np.zeros(self.n)
             np.maximum.at(best, self._at, near)
-            two += best/2
+            nearest += best/2
             near = np.where(near >= best[self._at], 0, near)
-        found = sum(s * r / max(float(r.max()), 1e-9) for s, r in zip(self.shares, (words, two)))
+        found = sum(s * r / max(float(r.max()), 1e-9) for s, r in zip(self.shares, (words, nearest)))
         if own is not None and self._unknown.any():
             own = np.maximum(own, 0)
             promise = float(np.interp(1 - self._unknown.mean(), (0, 1), _PROMISE))

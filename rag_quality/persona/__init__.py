@@ -17,6 +17,7 @@ from ..core.workers import cores
 from ..encoders.kiwi import kept_tokens
 from ..experiment.components import OwnPipeline
 from .improve import improve_session
+from ..knowledge.bank import chosen_domain
 from ..knowledge.pack import Pack
 from .personas import PersonaQuery
 from .queries import QueryGenerator, _read_avoid
@@ -66,7 +67,7 @@ def _opened(folder:Path, config:dict, resume:bool) -> SessionStore:
         return SessionStore.create(folder, {"id": session_id(config), **config})
     store = SessionStore.open(folder)
     was = store.session
-    if other := [k for k in config if was.get(k) != config[k]]:
+    if other := [k for k in {**config, **{k: None for k in ("pack", "domain") if k in was}} if was.get(k) != config.get(k)]:
         store.close()
         raise ConfigError(f"{was.get('id')}: 이으려는 세션과 {', '.join(other)}이(가) 다릅니다. 같은 명령에 --resume만 더하세요.")
     return store
@@ -92,7 +93,7 @@ def run_session(
 ) -> Path:
     """A whole session; its folder. Whatever stops it, what was asked stays, and `resume=True` goes on. Raises
     `ConfigError` for an unknown persona, too few queries or turns, and to resume with another configuration."""
-    people = people_of(collection, list(personas) if personas else None)
+    people = people_of(collection, personas or None)
     plan = Plan(tuple(p.id for p in people), queries, turns, seed)
     if timeout_s is None:
         timeout_s = getattr(target, "timeout_s", None) or 30.
@@ -115,6 +116,8 @@ def _run(
     config = plan.config(collection, target, f"llm:{llm.model}" if llm else "rules")
     if pack is not None:
         config["pack"] = content_hash([(e.doc_id, e.questions) for e in pack.entries])[:12]
+    if (domain := chosen_domain()) != "auto":
+        config["domain"] = domain
     with kept_tokens(collection.passages), _opened(
         Path(out) if out else Path(root) / session_id(config), config, resume
     ) as store:
@@ -123,6 +126,9 @@ def _run(
         if not asked:
             made = QueryGenerator(collection, llm=llm, pack=pack)
             asked = made.generate_all(people, plan.queries, seed=plan.seed, avoid=_read_avoid(avoid) if avoid else ())
+            if not asked:
+                raise ConfigError(
+                    f"이 책에서 물을 것을 찾지 못했습니다: 조문 {len(collection.passages)}개. 기한, 금액, 자격, 절차를 정한 조문이 있는 책을 주세요.")
             _note_failures(store, "queries", made.wall.failures)
             store.append("personas", *(p.to_dict() for p in people))
             store.append("queries", *(q.to_dict() for q in asked))

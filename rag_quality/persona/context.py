@@ -48,10 +48,11 @@ def _scenes(turns:Sequence[Mapping]) -> list[_Scene]:
     return [_Scene(u, a, tuple(said[:n])) for n, (u, a) in enumerate(said)]
 
 # %% ../../nbs/persona/10_context.ipynb #2e9e9d7a
+_ASKING_ON = re.compile(r"여쭤|여쭙|여쭐|궁금|알겠|모르겠|말씀|다시 |그거|그건|그 말|이해했")      # of the talk itself, not of a case
 _BECAUSE = frozenset(("는데", "은데", "ᆫ데", "라서", "이라", "거든"))
 
 @lru_cache(maxsize=4096)
-def _told(text:str) -> tuple[str, ...]:
+def _own_case(text:str) -> tuple[str, ...]:
     "What an asker tells of their own case in one message, in their words: statements, and the clause before '-인데', '-라서'."
     found = []
     for s in split_sentences(nfc(text)):
@@ -62,7 +63,7 @@ def _told(text:str) -> tuple[str, ...]:
         elif not asked_for(s.text) and not s.text.endswith("?") and any(
                 t.tag in ("VCP", "EP") or (t.form, t.tag) == ("있", "VX") for t in toks):
             found.append(s.text)
-    return tuple(x.strip(" ,.") for x in found if len(x.strip()) > 3)
+    return tuple(x.strip(" ,.") for x in found if len(x.strip()) > 3 and not _ASKING_ON.search(x))
 
 # %% ../../nbs/persona/10_context.ipynb #11ee7c4c
 _SAME = .76      # both ways, from which two answers are one

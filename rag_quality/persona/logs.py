@@ -28,14 +28,14 @@ from .store import mask_personal
 
 # %% ../../nbs/persona/32_logs.ipynb #9d72578e
 _HIDDEN = "○○"
-_NAME = rf"(?P<n>(?:[{SURNAMES}유]|남궁|황보|제갈|선우|독고|사공)[가-힣]{{2}})"
+_NAME = rf"(?P<n>(?:[{SURNAMES}유]|남궁|황보|제갈|선우|독고|사공)[가-힣]{{1,2}})"
 _CALLED = re.compile(
     rf"(?:이름|성명|성함)(?:(?:은|는|이|을)?\s?[:：]\s?(?P<a>[{SURNAMES}유][가-힣]{{1,3}})"
     rf"|(?:은|는|이)?\s?(?P<n>[{SURNAMES}유][가-힣]{{1,3}}?)"
     r"(?=이고|고|인데|입니다|이에요|예요|이라|라고|이며|이요|이야|임))")
 _SELF = re.compile(
     rf"(?:(?<![가-힣])(?:저는|전|저|나는|난|제가|내가|(?:이름|성명|성함)[은는이]?)|\](?:번)?)\s?{_NAME}"
-    r"(?=인데|이고|이라|입니다|이에요|예요|이며|임|\s?학생|[\s,.]|$)")
+    r"(?=인데|이고|이라|라고|라\s|입니다|이에요|예요|이며|임|\s?학생|[\s,.]|$)")
 _LONG = re.compile(r"(?<![\d,.])\d(?:-?\d){8,}(?![\d,]|-\d|\s?원)")
 
 def _is_person(text:str, s:int, e:int) -> bool:
@@ -51,12 +51,13 @@ def mask_question(text:str   # as someone typed it
     resident numbers, other long numbers, names after or before a cue. Raises `ConfigError` where it is no text."""
     if not isinstance(text, str):
         raise ConfigError(f"가릴 글은 문자열이어야 하는데 {type(text).__name__}입니다.")
-    text = " ".join(nfc(text).split())
+    text = " ".join(nfc(text).replace("＠", "@").split())
     for c in reversed([c for c in find_contacts(text) if c.kind == "email"]):
         text = f"{text[:c.start]}[전자우편]{text[c.end:]}"
     text = _LONG.sub("[긴 번호]", mask_personal(text))
-    spans = {m.span(m.lastgroup) for m in _CALLED.finditer(text)} | {
-        m.span("n") for rx in (_SELF, *PERSONS) for m in rx.finditer(text) if _is_person(text, *m.span("n"))}
+    spans = {m.span("a") for m in _CALLED.finditer(text) if m["a"]} | {
+        m.span("n") for rx in (_CALLED, _SELF, *PERSONS) for m in rx.finditer(text)
+        if m["n"] and (is_name if m["n"][-1] in "로고" else _is_person)(text, *m.span("n"))}
     last = len(text)
     for s, e in sorted(spans, reverse=True):
         if e <= last:
@@ -151,7 +152,7 @@ class LogLearning:
         if self.dropped:
             lines.append(f"버린 것: {told(self.dropped)}")
         if self.unknown:
-            lines.append(f"  조문 하나로 읽히지 않은 이름: {told({repr(k): n for k, n in self.unknown.items()}, 5)}")
+            lines.append(f"  조문 하나로 읽히지 않은 이름: {told({repr(k) if k else '(조문의 이름이 아닌 글)': n for k, n in self.unknown.items()}, 5)}")
         if self.masked:
             lines.append(f"가린 것: {told(self.masked)}")
         if self.stale:
@@ -161,6 +162,10 @@ class LogLearning:
             lines.append(f"읽지 못한 줄: 그 밖에 {len(self.bad) - 5}줄")
         lines.append(f"팩: 조문 {len(self.pack.entries):,}개, 물음 {sum(len(e.questions) for e in self.pack.entries):,}개.")
         lines.append("기록은 이 컴퓨터를 떠나지 않았습니다: 모델에게도 서버에도 보내지 않고, 가린 물음만 팩에 적었습니다.")
+        if self.kept:
+            lines.append(
+                "가리기는 완전하지 않습니다: 단서 없는 이름('경영학과 김철수입니다'), 주소, 외국 이름은 남습니다."
+                " 남에게 주기 전에 questions.jsonl을 읽어 보세요.")
         return "\n".join(lines)
 
 def _rows_in(rows) -> tuple[list, tuple[str, ...]]:
@@ -198,6 +203,8 @@ def _added(old:Sequence[str], new:Iterable[str], taken:set[str], most:int, dropp
             taken.add(bare)
     return kept
 
+_NAMED = re.compile(r"제\s?\d+\s?조|규정|규칙|학칙|약관|법|별표")      # of what may stand in a message: the name of an article
+
 def learn_from_logs(
     rows: "str|os.PathLike|Iterable[Mapping]",  # a file, or mappings: a question and the article that answered it
     passages: Sequence[Passage],  # the book
@@ -207,7 +214,8 @@ def learn_from_logs(
     today: str | None = None,  # the date that entries carry; None: today
 ) -> LogLearning:
     """Put the questions of a log into the pack in `out`, without a model and without personal data; say what became of
-    each row. Raises `ConfigError` where `most` cannot be used, `DataError` where there is no row."""
+    each row. Raises `ConfigError` where `most` cannot be used, `DataError` where the file or the pack cannot be read or there
+    is no row."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise ConfigError(f"most={most!r}: 1 이상의 정수를 주세요.")
     found, bad = _rows_in(rows)
@@ -220,7 +228,7 @@ def learn_from_logs(
     for row in found:
         text, passage, why, name = _row_of(row, articles)
         if why == "absent":
-            unknown[mask_question(name)[0][:40]] += 1
+            unknown[mask_question(name)[0][:40] if _NAMED.search(name) else ""] += 1
         if not why:
             text, kinds = mask_question(text)
             masked.update(kinds)

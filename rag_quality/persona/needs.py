@@ -558,7 +558,7 @@ def _far_needs(passages:Sequence[Passage]) -> list[Askable]:
 # %% ../../nbs/persona/03_needs.ipynb #315331ca
 import numpy as np
 
-from ..knowledge.bank import shared_rewriter
+from ..knowledge.bank import chosen_domain, shared_rewriter
 
 # %% ../../nbs/persona/03_needs.ipynb #6cc69ed0
 @dataclass(frozen=True, slots=True)
@@ -573,7 +573,7 @@ class _LayWord:
 _NEAR, _MOST_LAY = .45, 6      # cosine to the regulation wording at which a need is near; so many needs are asked
 
 @lru_cache(maxsize=512)
-def _needs(formal:str, k:int) -> tuple[tuple[int, float], ...]:
+def _needs(formal:str, k:int, domain:str) -> tuple[tuple[int, float], ...]:
     r = shared_rewriter()
     cos = r._formal @ r.vector(formal)
     best = np.argsort(-cos, kind="stable")[:k]
@@ -588,7 +588,8 @@ def _lay_words(askable:Askable, *, k:int=_MOST_LAY) -> tuple[_LayWord, ...]:
     """Lay words for the words of the need `askable`, those from the nearest of the bank's needs first, of which `k` are
     looked at; () where none is near."""
     text, found = " ".join([askable.formal, *askable.terms]), {}
-    for i, near in _needs(askable.formal, k):
+    domain = chosen_domain()
+    for i, near in _needs(askable.formal, k, domain) if domain != "none" else ():
         need = shared_rewriter().needs[i]
         for l in need.lay:
             for lay, formal in l.map:

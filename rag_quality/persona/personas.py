@@ -44,8 +44,8 @@ class Persona:
 
     @classmethod
     def from_dict(cls, row:Mapping) -> "Persona":
-        "From `row`, which `to_dict` gave."
-        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items() if k in cls.__slots__})
+        "From `row`, which `to_dict` gave. Raises `DataError` where a field is missing."
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in _fields(cls, row).items()})
 
 # %% ../../nbs/persona/01_personas.ipynb #2debef53
 def _shares(where:str, found:Mapping, legal:Iterable[str]) -> dict:

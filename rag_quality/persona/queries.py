@@ -343,7 +343,7 @@ class QueryGenerator:
     def __init__(self, collection, *, llm=None, pack:Pack|None=None):
         """`collection`: a Collection or passages; `llm`: an LLMService, or anything with `ask_json`, that words the
         queries (None: rules); `pack`: what was learnt of the collection, whose questions are asked as they stand where
-        they fit (None: none). Raises `ConfigError` for another `llm`."""
+        they fit (None: none). Raises `ConfigError` for another `llm`, and for an empty collection."""
         if llm is not None and not hasattr(llm, "ask_json"):
             raise ConfigError(f"llm={llm!r:.60}: LLMService를 주세요. 예: LLMService('ollama_chat/qwen3:8b')")
         # wall: what raised for a need, which is then passed over
@@ -353,7 +353,8 @@ class QueryGenerator:
 
     def generate(self, persona:"Persona|str", n:int=6, *, seed:int=0, avoid:Iterable[str]=()) -> list[PersonaQuery]:
         """`n` (at least 3) queries of `persona` (a Persona, its id or Korean name), fewer (with a log line) where the
-        collection gives no more; none is, or nearly is, a text of `avoid`. The same `seed` gives the same."""
+        collection gives no more; none is, or nearly is, a text of `avoid`. The same `seed` gives the same. Raises
+        `ConfigError` for fewer than 3 and for an unknown persona."""
         p = _persona_of(persona)
         slots = _slots_of(p, n, seed)
         avoid = list(avoid)

@@ -15,10 +15,12 @@ from ..knowledge.talk import about_campus
 from .personas import Persona, PersonaGenerator
 
 # %% ../../nbs/persona/05_roles.ipynb #103b020b
-_GIVEN = re.compile(r"(?<![가-힣])([가-힣]{2,10})(?:에게|께)(?=[\s,는도만서])")
+_GIVEN = re.compile(r"(?<![가-힣A-Za-z0-9])([가-힣]{2,10})(?:\([^()]*\))?(?:에게|께)(?=[\s,.는도만서])")
 _OFFICE = re.compile(
     r"(?:장관|위원회?|의원|법원|장|처|청|부|국|과|실|팀|단|센터|법인|정부|국가|기관|공사|은행|조합|이사|심사관|교육감|회사)$")
-_NOBODY = frozenset("사람 본인 당사자 개인 관계인 대상자 구성원 상대방 타인 자신 누구 전원 각자 서로".split())
+_PEOPLE = re.compile(r"(?:임산부|임신부|산부|부부|주부|농부|가장)$")      # that end as an office does
+_NOBODY = frozenset(
+    "사람 본인 당사자 개인 관계인 대상자 구성원 상대방 타인 자신 누구 전원 각자 서로 모두 우리 귀하 여러분 당신 아무".split())
 
 def roles_of(
     passages:Iterable[Passage],
@@ -27,13 +29,14 @@ def roles_of(
     "Those of whom a book speaks: name -> doc_ids of the articles in which they act or are given something, the most first."
     texts = [(p.doc_id, p.text) for p in passages]
     given = Counter(name for _, text in texts for name in {m[1] for m in _GIVEN.finditer(text)})
-    names = [n for n, k in given.items() if k >= least and n not in _NOBODY and not _OFFICE.search(n)]
+    names = [n for n, k in given.items() if k >= least and n not in _NOBODY and (_PEOPLE.search(n) or not _OFFICE.search(n))]
     if not names:
         return {}
-    said = re.compile(rf"(?<![가-힣])({'|'.join(sorted(names, key=len, reverse=True))})(은|는|이|가|에게|께서?)(?![가-힣])")
+    ends = r"(?:\([^()]*\))?(?P<acts>은|는|이|가|께서(?:는|도)?)?(?P<given>(?:에게|께)(?:서|는|도|만)*)?(?![가-힣])"
+    said = re.compile(rf"(?<![가-힣A-Za-z0-9])(?P<name>{'|'.join(sorted(names, key=len, reverse=True))}){ends}")
     acts, about = Counter(), defaultdict(list)
     for doc_id, text in texts:
-        found = {(m[1], m[2] in ("은", "는", "이", "가")) for m in said.finditer(text)}
+        found = {(m["name"], bool(m["acts"])) for m in said.finditer(text) if m["acts"] or m["given"]}
         acts.update(name for name, acting in found if acting)
         for name in {name for name, _ in found}:
             about[name].append(doc_id)
@@ -59,9 +62,12 @@ def people_of(
     names:"Iterable[str|Persona]|str|None"=None,        # roles of the book, or packaged personas; None: all that fit
 ) -> list[Persona]:
     """Who asks about a collection: the ten personas where it is a university's, else those of whom it speaks, at most
-    eight. Raises `ConfigError` for a name that is neither a role of the book nor a packaged persona."""
+    eight. Raises `ConfigError` for a name that is neither a role of the book nor a packaged persona, and for no name."""
     passages = getattr(collection, "passages", collection)
-    names = names.split(",") if isinstance(names, str) else names
+    if names is not None:
+        names = [n for n in (names.split(",") if isinstance(names, str) else names) if not isinstance(n, str) or n.strip()]
+        if not names:
+            raise ConfigError("페르소나를 하나도 고르지 않았습니다. personas=None(명령에서는 --personas 없이)이면 모두입니다.")
     ten = PersonaGenerator()
     if about_campus(passages):
         return ten.generate(names)

@@ -106,7 +106,7 @@ def _footholds(answer:str) -> _Footholds:
     options += [
         (m[1], m[2])
         for m in _OR.finditer(body)
-        if _noun(m[1]) and _noun(re.sub(r"(?:에게|에서|으로|[은는이가을를의에로와과])$", "", m[2]))
+        if _noun(m[1]) and not m[1].endswith("거") and _noun(re.sub(r"(?:에게|에서|으로|[은는이가을를의에로와과])$", "", m[2]))
     ]
     options = [(a, re.sub(r"(?:에게|에서|으로|[은는이가을를의에로와과])$", "", b) if not _noun(b) else b) for a, b in options]
     cases = [
@@ -420,7 +420,7 @@ def _after_break(
         text, why = _pick(rng, "아까랑 말씀이 다른데 어느 쪽이 맞나요?", "처음에는 다르게 알려 주셨는데요?"), "답이 앞의 답과 어긋남"
     else:
         text, why = _pick(
-            rng, f"그 말고 {with_josa(last.matter if last else topic, '을')} 여쭤봤어요. {last.text if last else query.text}",
+            rng, f"그거 말고 {with_josa(last.matter if last else topic, '을')} 여쭤봤어요. {last.text if last else query.text}",
             f"다시 여쭤볼게요. {last.text if last else query.text}"), "답이 묻지 않은 이야기였음"
     return [
         FollowUp(
@@ -445,7 +445,7 @@ from ..core import LLMError
 from ..llm.server import cut_to
 from ..answering.fallback import hits_of
 from ..claims.kinds import refuses
-from .context import ContextCheck, _Scene, _check_turn, _told, check_context
+from .context import ContextCheck, _Scene, _check_turn, _own_case, check_context
 from .personas import Dialogue, Exchange, Turn
 from ..knowledge.questions import asked_for
 
@@ -469,8 +469,8 @@ class _Talk:
 
     @property
     def told(self) -> str:
-        "What the asker told last of their own case, in their words; '' where nothing."
-        return next((x for t in reversed(self.turns) for x in reversed(_told(t.user))), "")
+        "What the asker told of their own case in the first message, in their words; '' where nothing."
+        return next((x for t in self.turns[:1] for x in reversed(_own_case(t.user))), "")
     @property
     def kinds(self) -> list[str]:
         return [t.follow_up for t in self.turns]
@@ -518,7 +518,7 @@ def _root_cause(ask:Callable, turn:Turn, before:Sequence[Mapping], passages:Mapp
 # %% ../../nbs/persona/12_simulator.ipynb #f0c59358
 def _turn_checks(s:_Scene, check:ContextCheck, follow:FollowUp|None, query:PersonaQuery) -> dict:
     "The checks of one turn: the thread, the intent, what was said of the asker, the need."
-    told = any(_told(u) for u, _ in s.before) or bool(_told(s.user))
+    told = bool(s.before) and bool(_own_case(s.before[0][0]))
     lost = check.kind in ("forgotten", "role", "asked_again")
     before = {k for u, _ in s.before for k, _ in asked_for(u)}
     now = {k for k, _ in asked_for(s.user)}
@@ -665,9 +665,9 @@ def _legal(turns:int) -> int:
 class _Recording(_Asking):
     "Where it keeps a turn."
     def _remembers(self, t:_Talk, text:str, f:FollowUp|None) -> tuple[str, ...]:
-        "What the user has told of their own case so far, in their words, and the case that is asked of now."
-        said = [w for u in [x.user for x in t.turns] + [text] for w in _told(u)]
-        return tuple(dict.fromkeys(said + ([f.remembers] if f and f.remembers else [])))
+        "What the user told of their own case in the first message, in their words, and the case that is asked of now."
+        said = _own_case(t.turns[0].user if t.turns else text)
+        return tuple(dict.fromkeys([*said, *([f.remembers] if f and f.remembers else [])]))
 
     def _record(self, t:_Talk, target, id:str, n:int, text:str, f:FollowUp|None, relevant:Mapping) -> Turn:
         "Ask, check, and keep one turn."

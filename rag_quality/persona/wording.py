@@ -15,8 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from ..core import ConfigError, load_config, nfc
-from ..knowledge.bank import Lay, Need
+from ..knowledge.bank import Lay, Need, chosen_domain
 from ..knowledge.questions import TYPES, asked_for
+from ..knowledge.talk import speaks_of_campus
 from ..knowledge.bank import shared_rewriter
 from ..korean import content_morphemes, shared_kiwi
 from ..korean.formality import query_tokens
@@ -36,7 +37,7 @@ def _content(text:str) -> frozenset[str]:
     return frozenset(m for m in content_morphemes(text) if len(m) > 1 and m not in _THIN)
 
 @lru_cache(maxsize=2048)
-def _near(formal:str, matter:str) -> tuple[tuple[Need, Lay, float, bool], ...]:
+def _near(formal:str, matter:str, domain:str) -> tuple[tuple[Need, Lay, float, bool], ...]:
     "Wordings of the bank about the matter: each with the sum of its two cosines, and whether it tells the matter by itself."
     rewriter, words, out = shared_rewriter(), _content(matter), []
     asked = rewriter.vector(formal)
@@ -69,12 +70,15 @@ def _asks(text:str) -> frozenset[str]:
 def _bank_wordings(askable:Askable, persona:Persona, difficulty:str, query_type:str, used:Container[str]) -> list[_Said]:
     "What these people asked about the matter, the fittest first; a comparison only where two things are compared."
     facets, known, out = frozenset(askable.facets[:1 if difficulty == "easy" else None]), _content(askable.formal), []
-    if askable.kind in ("near", "far"):
+    if askable.kind in ("near", "far") or (domain := chosen_domain()) == "none":
         return []        # what nothing settles has to be asked for by its own words
-    for need, lay, near, sure in _near(askable.formal, askable.matter):
+    def theirs(need, lay, sure):     # nobody in the bank is the person of a book: what tells the matter by itself, and no campus
+        return sure and not speaks_of_campus(need.regulation_text + lay.text) if persona.group == "role" else (
+            lay.persona in (*persona.like, *persona.near))
+    for need, lay, near, sure in _near(askable.formal, askable.matter, domain):
         asks = _asks(lay.text)
         if (
-            persona.group != "role" and lay.persona not in (*persona.like, *persona.near)
+            not theirs(need, lay, sure)
             or len(lay.text) > _LONG
             or lay.text in used
             or query_type == "비교 질문" and "comparison" not in asks
