@@ -55,6 +55,7 @@ def _learn_command(args) -> int:
         from rag_quality.persona.logs import learn_from_logs
         logs = learn_from_logs(args.logs, collection.passages, args.out)
         print(logs)
+    nobody = llm is None and logs is None
     if llm is not None or logs is None:
         llm = llm or BatchLLM(out=Path(args.out)/"requests.jsonl")
         found = _asked_model(args, collection, llm)
@@ -66,6 +67,10 @@ def _learn_command(args) -> int:
     _tell_batch(llm)
     none = "기록에서 쓸 물음을 얻지 못했습니다." if found is None else (
         "물음을 배치로 돌린 뒤 --batch-in으로 읽으세요." if found.pending else "모델에게서 쓸 답을 얻지 못했습니다.")
+    if nobody:
+        none = (
+            "모델(--llm)도 기록(--logs)도 주지 않아 물음을 적어 두기만 했습니다. 셋 가운데 하나를 하세요: --llm 모델, --logs 기록,"
+            f" 또는 {args.out}/requests.jsonl을 OpenAI 배치의 꼴로 돌린 뒤 --batch-in 답파일.")
     left = any(e.questions for e in pack.entries)
     print(f"남긴 곳: {args.out}" if left else f"아직 배운 것이 없습니다. {none}")
     idle = found and found.asked and not found.pending and not found.read

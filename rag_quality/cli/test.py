@@ -30,7 +30,7 @@ def _persona_list(given) -> list[str]|None:
 def _session_text(folder:Path) -> str:
     "The few lines that a terminal shows of a session: the headline, the rates, what to do next."
     from rag_quality.persona.kinds import next_actions
-    from rag_quality.persona.report import error_notes, failure_notes, headline, kept_rate, model_notes, read_session, success_rate
+    from rag_quality.persona.report import asked_notes, error_notes, failure_notes, headline, kept_rate, model_notes, read_session, success_rate
     d = read_session(folder)
     s = success_rate(d)
     kept, n = kept_rate(d)
@@ -46,7 +46,7 @@ def _session_text(folder:Path) -> str:
     lines += [f"의심되는 곳: {d.part(x.get('component')) or x['label']} ({x['reason']})" for x in d.diagnosis.get("suspects", [])[:3]]
     for i, a in enumerate(next_actions(d, folder, 3), 1):
         lines += [f"{'다음에 할 일' if i == 1 else '           '} {i}. {a.do}{f' ({a.count})' if a.count else ''}", *([f"                {a.command}"] if a.command else [])]
-    return "\n".join([*lines, *model_notes(d), *failure_notes(d)])
+    return "\n".join([*lines, *asked_notes(d), *model_notes(d), *failure_notes(d)])
 
 def _session_told(folder:Path) -> str:
     "What a session found, in one sentence."
@@ -99,6 +99,11 @@ def _test_command(args) -> int:
     from rag_quality.knowledge.talk import about_campus
     from rag_quality.persona.roles import people_of
     from rag_quality.persona.store import SessionStore, find_session
+    if other := [f"--{k} {v}" for k, usual in (("encoder", "kiwi"), ("device", "auto"), ("precision", "float32"))
+                 if (v := getattr(args, k, usual)) != usual]:
+        raise ConfigError(
+            f"{', '.join(other)}: test는 함께 든 구성(kiwi)만 시험합니다. 다른 인코더의 검색은 evaluate로 재고, 그 인코더를 쓰는 챗봇은"
+            " --endpoint로 시험하세요.")
     if args.timeout is not None and not args.timeout > 0 or args.concurrency < 1:
         told = "–" if args.timeout is None else f"{args.timeout:g}"
         raise ConfigError(f"--timeout {told}, --concurrency {args.concurrency}: 시간은 0보다 크고 수는 1 이상이어야 합니다.")

@@ -156,7 +156,7 @@ class EncoderPreset:
 _OTHER_KINDS = {   # what is no encoder here: what it is, and what to use in its place
     "sparse": ("낱말마다 무게를 내는 희소(sparse) 모델", "낱말로 찾는 일은 BM25가 합니다."),
     "multivector": ("토큰마다 벡터를 내는 다중 벡터(후기 상호작용) 모델", "토큰 벡터가 필요하면 bge-m3의 encode_all을 쓰세요."),
-    "reranker": ("질의와 글을 함께 읽는 재순위(reranker) 모델", "재순위에는 CrossEncoderReranker('{hub}')를 쓰세요."),
+    "reranker": ("질의와 글을 함께 읽는 재순위(reranker) 모델", "파이썬에서는 CrossEncoderReranker('{hub}')로 쓰고, 명령에는 쓸 곳이 없습니다(명령의 재순위는 --reading)."),
 }
 
 def encoder_presets(

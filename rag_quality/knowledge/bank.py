@@ -83,7 +83,9 @@ def chosen_domain() -> str:
     for another."""
     found = os.environ.get("RAG_QUALITY_DOMAIN") or "auto"
     if found not in DOMAINS and not Path(found).is_dir():
-        raise ConfigError(f"영역 {found!r}을(를) 모릅니다: {', '.join(DOMAINS)}, 또는 짝의 파일(*.jsonl)이 든 폴더를 주세요.")
+        raise ConfigError(
+            f"영역 {found!r}을(를) 모릅니다: {', '.join(DOMAINS)}, 또는 사람의 말과 규정의 말의 짝(data/domains의 꼴인 *.jsonl)이 든 폴더를"
+            " 주세요. 생활의 은행(life)은 auto와 campus에 들어 있습니다.")
     return found
 
 def load_bank(folder:"str|Path|None"=None    # None: the packaged bank

@@ -22,7 +22,7 @@ from .pages import _dialogue_page, _query_page, _strip, _theirs
 from .personas import _DIFFICULTIES, _FOLLOW_UPS
 from .report import (_COMPONENTS, _TYPES, _VERDICTS, Rate, SessionData, _clock_line, _dimension_means, _groups,
     _measured_gain, _rate_of, error_notes, failure_counts, failure_notes, headline, kept_of, kept_rate, measure_label,
-    method_label, model_notes, read_session, success_rate)
+    asked_notes, method_label, model_notes, read_session, success_rate)
 from .tables import cost_section, downloads, history_section
 from .versus import _dimension_dots, _heat, compare_sessions, comparison, verdict_on
 
@@ -122,7 +122,7 @@ def _hero(data:SessionData, folder:str|Path="", *, versus:str="") -> str:
         f"페르소나 {len(data.personas)}명", f"질문 {len(data.queries)}개", f"대화 {len(data.dialogues)}개의 차례 {len(data.turns)}개",
         f"씨앗 {s['seed']}" if s.get("seed") is not None else None, f"채점 {method_label(data.method)}",
         {"interrupted": "도중에 멈춘 세션", "running": "아직 도는 세션"}.get(s.get("status"))]
-    notes = (*error_notes(data), *model_notes(data), *failure_notes(data))
+    notes = (*error_notes(data), *asked_notes(data), *model_notes(data), *failure_notes(data))
     failed = "".join(f'<p class="meta">{_esc(x)}</p>' for x in notes)
     said = " ".join(f"<span>{_esc(x)}</span>" for x in ([versus] if versus else []) + headline(data)[:2])
     more = "".join(f'<p class="second">{_esc(x)}</p>' for x in headline(data)[2:])

@@ -36,6 +36,12 @@ _CALLED = re.compile(
 _SELF = re.compile(
     rf"(?:(?<![가-힣])(?:저는|전|저|나는|난|제가|내가|(?:이름|성명|성함)[은는이]?)|\](?:번)?)\s?{_NAME}"
     r"(?=인데|이고|이라|라고|라\s|입니다|이에요|예요|이며|임|\s?학생|[\s,.]|$)")
+_SIGNED = re.compile(rf"{_NAME}(?=\s?(?:드림|올림|배상|앞으로\s?(?:온|보낸|왔)|님\s?앞)|인데요|이라고\s?(?:합|하))")
+_ROOM = r"(?:\s?,?\s?\d{1,4}\s?동)?(?:\s?,?\s?\d{1,4}\s?호)?"
+_PLACE = re.compile(     # a street of a named place, a lane, or a flat
+    r"(?:[가-힣]{1,5}(?:특별시|광역시|시|군|구)\s?)+(?:[가-힣]{1,6}(?:읍|면|동)\s?)?[가-힣]{1,9}(?:로|길)\s?\d+(?:번?길)?(?:\s?\d+)?(?:-\d+)?" + _ROOM
+    + r"|[가-힣]{1,9}로\s?\d+번?길(?:\s?\d+)?(?:-\d+)?" + _ROOM + r"|\d{1,4}\s?동\s?\d{1,4}\s?호")
+_SPELLED = re.compile(r"공\s?일\s?[공영일이]\s?[\d공영일이삼사오육륙칠팔구\s-]{6,}")
 _LONG = re.compile(r"(?<![\d,.])\d(?:-?\d){8,}(?![\d,]|-\d|\s?원)")
 
 def _is_person(text:str, s:int, e:int) -> bool:
@@ -48,21 +54,21 @@ def _is_person(text:str, s:int, e:int) -> bool:
 def mask_question(text:str   # as someone typed it
                  ) -> tuple[str, dict[str, int]]:
     """(the question with '○○' where personal data stood, kind -> how many): e-mail addresses, phone, student and
-    resident numbers, other long numbers, names after or before a cue. Raises `ConfigError` where it is no text."""
+    resident numbers, other long numbers, street addresses, names after or before a cue. Raises `ConfigError` where it is no text."""
     if not isinstance(text, str):
         raise ConfigError(f"가릴 글은 문자열이어야 하는데 {type(text).__name__}입니다.")
     text = " ".join(nfc(text).replace("＠", "@").split())
     for c in reversed([c for c in find_contacts(text) if c.kind == "email"]):
         text = f"{text[:c.start]}[전자우편]{text[c.end:]}"
-    text = _LONG.sub("[긴 번호]", mask_personal(text))
+    text = _PLACE.sub("[주소]", _LONG.sub("[긴 번호]", _SPELLED.sub("[긴 번호] ", mask_personal(text))))
     spans = {m.span("a") for m in _CALLED.finditer(text) if m["a"]} | {
-        m.span("n") for rx in (_CALLED, _SELF, *PERSONS) for m in rx.finditer(text)
+        m.span("n") for rx in (_CALLED, _SELF, _SIGNED, *PERSONS) for m in rx.finditer(text)
         if m["n"] and (is_name if m["n"][-1] in "로고" else _is_person)(text, *m.span("n"))}
     last = len(text)
     for s, e in sorted(spans, reverse=True):
         if e <= last:
             text, last = f"{text[:s]}[이름]{text[e:]}", s
-    kinds = re.compile(r"\[(전자우편|전화번호|학번|주민등록번호|긴 번호|이름)\]")
+    kinds = re.compile(r"\[(전자우편|전화번호|학번|주민등록번호|긴 번호|이름|주소)\]")
     return kinds.sub(_HIDDEN, text), dict(Counter(kinds.findall(text)))
 
 # %% ../../nbs/persona/32_logs.ipynb #e07121af
@@ -91,13 +97,16 @@ def _names_in(value) -> list[str]:
     first = nfc(str(value)).strip().partition("\n")[0][:_CLIP]
     return list(dict.fromkeys([first, *(x.strip() for x in re.split("[;|]", first) if x.strip())]))
 
+_ARTICLE = re.compile(r"제\s?\d+\s?조|별\s?표")      # from where a title is the same without the regulation's name
+
 class _Articles:
     "The articles of a book by what a log calls them."
     def __init__(self, passages:Sequence[Passage]):
         self.passages, self.ids, self.titles, self.known = passages, {_flat(p.doc_id): p for p in passages}, {}, {}
         for p in passages:
             s = source_of(p)
-            for key in {_flat(p.title), _flat(s.label), _flat(s.title)} - {""}:
+            head = _ARTICLE.search(p.title)
+            for key in {_flat(p.title), _flat(s.label), _flat(s.title), _flat(p.title[head.start():]) if head else ""} - {""}:
                 self.titles.setdefault(key, []).append(p)
 
     def named(self, name:str) -> Passage|None:
@@ -164,7 +173,7 @@ class LogLearning:
         lines.append("기록은 이 컴퓨터를 떠나지 않았습니다: 모델에게도 서버에도 보내지 않고, 가린 물음만 팩에 적었습니다.")
         if self.kept:
             lines.append(
-                "가리기는 완전하지 않습니다: 단서 없는 이름('경영학과 김철수입니다'), 주소, 외국 이름은 남습니다."
+                "가리기는 완전하지 않습니다: 단서 없는 이름('경영학과 김철수입니다'), 길 이름이 없는 주소, 외국 이름은 남습니다."
                 " 남에게 주기 전에 questions.jsonl을 읽어 보세요.")
         return "\n".join(lines)
 

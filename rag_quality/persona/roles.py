@@ -84,5 +84,5 @@ def people_of(
         except ConfigError:
             raise ConfigError(
                 f"페르소나 {name!r}을(를) 모릅니다. 이 책이 말하는 사람: {', '.join(list(roles)[:20]) or '없음(이용자만)'}."
-                f" 대학의 페르소나: {', '.join(p.name for p in ten.personas)}") from None
+                " (신입생, 학부모 같은 열 페르소나는 대학의 규정집의 것입니다.)") from None
     return list({p.id: p for p in found}.values())

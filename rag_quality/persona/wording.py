@@ -20,7 +20,7 @@ from ..knowledge.questions import TYPES, asked_for
 from ..knowledge.talk import speaks_of_campus
 from ..knowledge.bank import shared_rewriter
 from ..korean import content_morphemes, shared_kiwi
-from ..korean.formality import query_tokens
+from ..korean.formality import query_tokens, tokens
 from ..korean.predicate import final_predicate
 from .facets import Askable
 from .needs import _lay_words
@@ -132,9 +132,16 @@ def _frame(facet:str, subject:str, facts:Sequence[str], rng:random.Random) -> st
 def _slang(group:str) -> dict:
     return load_config("personas").get("slang", {}).get({"any": "student"}.get(group, group), {})
 
+def _without_of(text:str) -> str:
+    "A noun phrase without the particle '의' between its words: '생활관의 신청' but '이의 신청'."
+    for t in reversed(tokens(text)):
+        if t.tag == "JKG" and t.form == "의":
+            text = text[:t.start] + text[t.end:]
+    return text
+
 def _called(askable:Askable, persona:Persona, difficulty:str, slang:bool, rng:random.Random) -> tuple[str, str]:
     "(what this persona calls the matter, what was done)."
-    matter = re.sub("의 ", " ", askable.matter if askable.scope in askable.matter else f"{askable.scope} {askable.matter}")
+    matter = _without_of(askable.matter if askable.scope in askable.matter else f"{askable.scope} {askable.matter}")
     if askable.kind in ("near", "far"):
         return matter, ""
     if slang or rng.random() < persona.habits["slang"]:
@@ -243,7 +250,7 @@ def _questions(askable:Askable, persona:Persona, difficulty:str, query_type:str,
     if query_type == "모호한 질문" and (said or lines.get("vague")):
         return [] if said else [_line(persona, "setting", rng).replace("{m}", name), _line(persona, "vague", rng) + "?"]
     if query_type == "비교 질문" and askable.other and not said:
-        return [_frame("comparison", re.sub("의 ", " ", askable.formal).removesuffix(" 비교"), (), rng)]
+        return [_frame("comparison", _without_of(askable.formal).removesuffix(" 비교"), (), rng)]
     if query_type == "자격 확인" and not said:
         return [f"{name} {_line(persona, 'me', rng) or '저도'} 되나요?"]
     out = [] if said and said.whole else [_frame(facets[i], "" if said and said.sure else name, askable.facts, rng)]
