@@ -33,6 +33,8 @@ from ..faithfulness.filter import FilterResult, HallucinationFilter
 from ..korean import content_morphemes
 from ..relevance.evidence import words_of
 from ..retrieval import BM25Index
+from ..knowledge.bank import shared_rewriter
+from ..knowledge.pack import LearntQuestions, Pack
 from ..knowledge.talk import about_campus, needs_retrieval, own_names
 
 _all_ = [
@@ -248,6 +250,7 @@ def answerer_for(
     *,
     search: Callable | None = None,  # None: BM25 over the passages; the command line gives the default pipeline
     llm=None,  # an LLMService or a model's name; None: extraction
+    pack: Pack | None = None,  # what was learnt of the collection; a question near a learnt one is answered
     **options
 ) -> Assistant:
     """An `Assistant` over a collection; `options` are its own. Raises `ConfigError` where the collection holds
@@ -260,4 +263,7 @@ def answerer_for(
         search = lambda q, k: [(by_id[d], s) for d, s in index.search(q, k)]
     if llm is not None:
         options.setdefault("answerer", LLMAnswerer(llm))
+    if pack is not None:
+        learnt = LearntQuestions(pack, passages, shared_rewriter())
+        options.setdefault("scorer", KnowingScorer(passages, learnt=learnt.nearest))
     return Assistant(passages, search, **options)

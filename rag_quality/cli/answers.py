@@ -19,10 +19,10 @@ def _assistant_of(args):
     from rag_quality.cli.measure import _collection_of, _encoder_of, _llm_of
     from rag_quality.experiment import pipeline
     llm, collection = _llm_of(args), _collection_of(args)
+    pack = _pack_of(args, collection)
     system = pipeline(
-        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, llm=llm,
-        pack=_pack_of(args, collection))[-1]
-    return answerer_for(collection, search=system.search, llm=llm)
+        collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, llm=llm, pack=pack)[-1]
+    return answerer_for(collection, search=system.search, llm=llm, pack=pack)
 
 def _read_questions(path) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
     "(_id, question) of each row of a JSONL, JSON or CSV file, and the rows that could not be read, named."
