@@ -184,7 +184,7 @@ def _check(s:_Scene) -> ContextCheck:
     if not s.before:
         return ContextCheck(True, "첫 차례")
     if refuses(s.answer):
-        return ContextCheck(True, "모른다고 밝힘")
+        return ContextCheck(None, "모른다고 밝혀, 이야기를 지켰는지 알 수 없음")
     said = _repeated(s)
     reader = packaged_thread()
     if reader is None:
