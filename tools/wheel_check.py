@@ -354,10 +354,10 @@ def chains(at, url):
     small = ("--data", beir, "--queries", 3, "--turns", 3, "--seed", 7, "--personas", "학부모", "신입 직원")
     return {
         "session": [
-            step("test", "--data", beir, "--queries", 3, "--turns", 5, "--seed", 7, "--out", "s1", says=("질문 30개", "보고서"), look=session("s1")),
+            step("test", "--data", beir, "--queries", 3, "--turns", 5, "--seed", 7, "--out", "s1", says=("질문 3개", "보고서"), look=session("s1")),
             step("report s1", says=("#", "맥락 유지")),
             step("report s1 --write", look=has("s1/report.md", "씨앗")),
-            step("dashboard s1 --out page.html", says=("대시보드",), look=has("page.html", "질문 30개", "<script")),
+            step("dashboard s1 --out page.html", says=("대시보드",), look=has("page.html", "질문 3개", "<script")),
         ],
         "endpoint": [
             step("test", *small, "--endpoint", url, "--model", "test-model", "--out", "s2", "--fast", "--concurrency", 2, says=("질문 6개", "대상"), look=session("s2")),

@@ -70,7 +70,7 @@ def _learn_command(args) -> int:
     if nobody:
         none = (
             "모델(--llm)도 기록(--logs)도 주지 않아 물음을 적어 두기만 했습니다. 셋 가운데 하나를 하세요: --llm 모델, --logs 기록,"
-            f" 또는 {args.out}/requests.jsonl을 OpenAI 배치의 꼴로 돌린 뒤 --batch-in 답파일.")
+            " 또는 --out 폴더의 requests.jsonl을 OpenAI 배치의 꼴로 돌린 뒤 --batch-in 답파일.")
     left = any(e.questions for e in pack.entries)
     print(f"남긴 곳: {args.out}" if left else f"아직 배운 것이 없습니다. {none}")
     idle = found and found.asked and not found.pending and not found.read

@@ -176,10 +176,10 @@ def _evaluate_command(args) -> int:
     for target, folder, other in ((args.json, False, args.html), (args.html, False, args.json), (args.out, True, None)):
         _check_writable(target, folder, other)
     encoder, collection, llm = _encoder_of(args), _collection_of(args), _llm_of(args)
-    _tell_domain(collection)
     pack = _pack_of(args, collection)
     split = args.split or ("test" if "test" in collection.splits else None)
     measurable(collection, split, args.by)
+    _tell_domain(collection)
     build = partial(ablation_systems if args.ablate else partial(pipeline, pack=pack, reader=args.reading), store=args.store)
     _expansion_forecast(llm, measurable(collection, split)[0].judged)
     with GatheredLog(args.verbose) as gathered:
