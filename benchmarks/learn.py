@@ -119,11 +119,11 @@ def decided(whole, asked, pack):
         scorer, said = answerer_for(whole, search=system.search, pack=known).scorer, Counter()
         for q in asked:
             found = [p for p, _ in system.search(q.text, 5).hits]
-            if scorer.score_context(q.text, found).score < .5:
-                said["모른다고 함, 답이 있음" if whole.qrels.get(q.query_id) else "모른다고 함, 답이 없음"] += 1
-                continue
             rel = whole.qrels.get(q.query_id, {})
-            said["답함, 첫 조문이 맞음" if rel.get(found[0].doc_id) else "답함, 첫 조문이 아님" if rel else "답함, 답이 없음"] += 1
+            if scorer.score_context(q.text, found).score < .5:
+                said["모른다고 함, 답이 있음" if rel else "모른다고 함, 답이 없음"] += 1
+            else:
+                said["답함, 첫 조문이 맞음" if rel.get(found[0].doc_id) else "답함, 첫 조문이 아님" if rel else "답함, 답이 없음"] += 1
         out[name] = dict(sorted(said.items()))
         print(f"{name}: {out[name]}")
     return out
@@ -131,8 +131,8 @@ def decided(whole, asked, pack):
 
 def bought(folder, replies, split):
     "Before and after on a collection, learnt from a batch's replies."
-    whole = load_collection(folder)
-    whole = whole.split(split) if split else whole
+    every = load_collection(folder)         # with the queries that nothing answers, too
+    whole = every.split(split)
     with tempfile.TemporaryDirectory() as d:
         begun = time.process_time()
         learn(whole.passages, Path(d)/"pack", BatchLLM("openai/none", out=Path(d)/"requests.jsonl"), k=PER_ARTICLE)
@@ -152,7 +152,7 @@ def bought(folder, replies, split):
             new = scores(whole, qs, after)
             rows += [(f"{name}, 조문마다 물음 {k}, {m}", old[name].per_query[m], new.per_query[m], changes.compare(old[name], new, m))
                      for m in ("nDCG@10", "R@10")]
-    answers = decided(whole, [q for q in whole.queries if q.metadata.get("register") == "colloquial"], found.pack)
+    answers = decided(every, [q for q in every.queries if q.metadata.get("register") == "colloquial"], found.pack)
     rows += half_known(whole, asked["구어"], found.pack, before)
     spent = overhead(whole, after, found.pack, [q.text for q in asked["구어"]])
     some = Pack(found.pack.entries[::10])
@@ -162,7 +162,7 @@ def bought(folder, replies, split):
     changes.show(table)
     for name, (n, ms) in spent.items():
         print(f"질의 하나에 더 드는 CPU의 중앙값, 물음 {n:,}개의 팩: {ms:.1f} ms")
-    kept.note(n=sum(map(len, asked.values())), split=split or "all", learn=table, articles=found.read, questions=questions, decided=answers,
+    kept.note(n=sum(map(len, asked.values())), split=split, learn=table, articles=found.read, questions=questions, decided=answers,
               astray=lost, overhead_ms={k: [n, round(ms, 2)] for k, (n, ms) in spent.items()})
 
 

@@ -101,7 +101,7 @@ class CampusSearch:
         k = check_k(k)
         s = self.rewriter.suggest(query) if suggestion is None else suggestion
         trust = self.trust(query, s) if trust is None else trust
-        if not trust and (self.learnt is None or self.learnt.scores(query) is None):
+        if not trust and (self.learnt is None or self.learnt.nearest(query) is None):
             return self.hybrid.search(text or query, k, **how)
         old, total = self.hybrid.search(text or query, max(k, _DEPTH), **how), np.zeros(len(self._row))
         total[[self._row[d] for d, _ in old]] = [x for _, x in old]

@@ -159,7 +159,7 @@ def closing_of(experiment:Experiment) -> str:
         return f"{main}: {step_name(names[0])}와(과) {step_name(last)}을(를) 함께 잰 질문이 없습니다."
     means = [f"{e.row(n).intervals[main].mean:.2f}" for n in (names[0], last)]
     # the one comparison that was meant beforehand: its own p, while the table's are corrected for all of its rows
-    sure = "차이가 있다고 말할 수 없습니다" if not c.p < .05 else "나아졌습니다" if c.difference > 0 else "나빠졌습니다"
+    sure = "차이가 있다고 말할 수 없습니다" if c.p is None or c.p >= .05 else "나아졌습니다" if c.difference > 0 else "나빠졌습니다"
     told = [f"질문 {c.n}개의 {main} {' → '.join(means)}", *_by_register(e, names[0], last)]
     return f"{step_name(names[0])}에서 '{step_name(last)}'까지 {', '.join(told)}: {sure} (차이 {signed(c.difference)} [{signed(c.low)}, {signed(c.high)}], 이 견줌 하나의 {p_text(c.p)})."
 
