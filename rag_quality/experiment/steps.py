@@ -200,8 +200,9 @@ class System:
 # %% ../../nbs/experiment/02_steps.ipynb #9b5df89c
 def typing_step(words:TypedWords) -> Step:
     "Read words that nobody knows as words of the collection one letter off; what follows sees the mended query alone."
+    mend = lru_cache(maxsize=4096)(words.mend)
     def apply(s):
-        mended = words.mend(s.text)
+        mended = mend(s.text)
         return (replace(s, query=mended.text, text=mended.text), mended.told) if mended.changes else (s, "")
     return Step("typing", apply)
 
@@ -226,10 +227,11 @@ def morphology_step(expander:MorphologicalExpander, tokenizer:Callable[[str], li
 def neighbour_step(near:MorphemeNeighbours, shown:int=2) -> Step:
     """For a colloquial query, the collection's words that are used like each of its words (`near`), `shown` of
     them a word in the trace; a written one passes."""
+    expand = lru_cache(maxsize=4096)(near.expand)
     def apply(s):
         if detect_formality(s.query).register != "colloquial":
             return s, "문어 질의에는 더하지 않음"
-        groups = near.expand(s.text)
+        groups = expand(s.text)
         new = [w for g in groups for w in sorted(g, key=g.get, reverse=True)[1:shown+1]]
         return replace(s, words=groups, terms=s.terms + tuple(dict.fromkeys(new))), f"낱말 {len(groups)}개의 이웃"
     return Step("neighbours", apply)

@@ -34,6 +34,7 @@ _all_ = [
 # the search as it was; BM25 over the examples' words; the campus vectors; BM25 over the words' translations
 SHARES = (.3, .7, .5, .3)
 KNOWN = (.3, .5)            # coverage of the query's words at which all, and nothing, of the knowledge is added
+_KEPT, _AHEAD = 1000, 500    # searches that are remembered; hits of each
 _DEPTH = 1000                # how many hits of the search as it was are taken in
 
 @lru_cache(maxsize=1)
@@ -72,6 +73,8 @@ class CampusSearch:
             raise ConfigError("bm25와 passages의 조문이 같지 않습니다.")
         self.coverage_of = coverage_of or bm25.coverage
         self._row = {d: i for i, d in enumerate(bm25.doc_ids)}
+        # what was found last, and how deep it was looked for: the rows of a ladder ask alike
+        self._kept: dict[tuple, tuple[int, list[tuple[str, float]]]] = {}
         self.learnt = None if pack is None else LearntQuestions(pack, passages, self.rewriter)
 
     def trust(self, query:str, suggestion:FormalTerms) -> float:
@@ -101,6 +104,17 @@ class CampusSearch:
         k = check_k(k)
         s = self.rewriter.suggest(query) if suggestion is None else suggestion
         trust = self.trust(query, s) if trust is None else trust
+        key = (query, text, trust, repr(s.terms), repr(how))
+        depth, found = self._kept.get(key, (0, []))
+        if depth < k:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            depth = max(k, _AHEAD)
+            found = self._search(query, depth, s, trust, text, how)
+            self._kept[key] = depth, found
+        return found[:k]
+
+    def _search(self, query, k, s, trust, text, how) -> list[tuple[str, float]]:
         if not trust and (self.learnt is None or self.learnt.nearest(query) is None):
             return self.hybrid.search(text or query, k, **how)
         old, total = self.hybrid.search(text or query, max(k, _DEPTH), **how), np.zeros(len(self._row))

@@ -284,6 +284,7 @@ class QueryRewriter:
         )
         # a query in the encoder's space
         self.vector = lru_cache(maxsize=1000)(lambda text: self.encoder.encode([text])[0])
+        self._suggested = lru_cache(maxsize=1000)(self._suggest)
         if not self.needs:
             raise ConfigError("보기(needs)가 하나도 없습니다.")
         lay = [(l.text, i) for i, n in enumerate(self.needs) for l in n.lay]
@@ -308,9 +309,11 @@ class QueryRewriter:
                 always:bool=False      # also for a written query
                ) -> FormalTerms:
         "The terms for a `query`; nothing for a written one, which has its own, nor by the packaged bank where it is not to act."
-        text = nfc(query)
         if self._packaged and chosen_domain() == "none":
             return FormalTerms((), {}, (), 0., "함께 든 은행을 쓰지 않음(영역 none)")
+        return self._suggested(nfc(query), bool(always))
+
+    def _suggest(self, text:str, always:bool) -> FormalTerms:
         if not always and detect_formality(text).register == "written":
             return FormalTerms((), {}, (), 0., "문어 질의: 제 말을 그대로 씁니다")
         score, near = self.scores(text)

@@ -10,7 +10,7 @@ __all__ = ['CONTENT_TAGS', 'shared_kiwi', 'Morpheme', 'analyze', 'content_morphe
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from ..core import ConfigError, load_config, nfc
 
@@ -58,6 +58,17 @@ def stop_morphemes(config=None) -> frozenset[str]:
         raise ConfigError('stop_morphemes: {"morphemes": {"형태소": "까닭", ...}} 꼴이어야 합니다')
     return frozenset(found)
 
+_QUERY = 400        # letters of a text that may be a query: asked by every step and every row of a ladder
+
+def _forms(tokens) -> list[tuple[str, str]]:
+    "(form in small letters, tag) of each of Kiwi's tokens."
+    return [(t.form.lower(), t.tag.split("-")[0]) for t in tokens]
+
+@lru_cache(maxsize=8192)
+def _remembered(text:str) -> tuple[tuple[str, str], ...]:
+    "The morphemes of a short text, analysed once."
+    return tuple(_forms(shared_kiwi().tokenize(text)))
+
 class KiwiTokenizer:
     "Text to content morphemes, without the stop morphemes. Callable; equal settings have equal `fingerprint`."
     def __init__(self, stop:Iterable[str]|None=None,   # stop morphemes; None: those of the configuration, (): none
@@ -74,16 +85,16 @@ class KiwiTokenizer:
         import kiwipiepy
         return f"kiwi-{kiwipiepy.__version__}:{','.join(sorted(self.tags))}:{','.join(sorted(self.stop))}"
 
-    def _keep(self, tokens) -> list[str]:
-        forms = (t.form.lower() for t in tokens if t.tag.split("-")[0] in self.tags)
-        return [f for f in forms if f not in self.stop]
+    def _keep(self, morphemes:Iterable[tuple[str, str]]) -> list[str]:
+        return [form for form, tag in morphemes if tag in self.tags and form not in self.stop]
 
     def __call__(self, text:str) -> list[str]:
-        return self._keep(shared_kiwi().tokenize(nfc(text)))
+        text = nfc(text)
+        return self._keep(_remembered(text) if len(text) <= _QUERY else _forms(shared_kiwi().tokenize(text)))
 
     def many(self, texts:Iterable[str]) -> list[list[str]]:
         "Tokens of many `texts`, a list a text, on all cores."
-        return [self._keep(tokens) for tokens in shared_kiwi().tokenize(map(nfc, texts))]
+        return [self._keep(_forms(tokens)) for tokens in shared_kiwi().tokenize(map(nfc, texts))]
 
 def whitespace_tokenizer(text:str) -> list[str]:
     "The baseline of many search engines: lower-cased words of `text` between spaces, outer punctuation removed."

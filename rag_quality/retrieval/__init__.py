@@ -211,6 +211,8 @@ def _trusted(saved:np.ndarray, encoder:Encoder, texts:Sequence[str]) -> bool:
     return bool(np.abs(now - saved[[0, -1]]).max() <= 0.02 * max(np.abs(now).max(), 1e-9))
 
 # %% ../../nbs/04_retrieval.ipynb #b5d70717
+_ASKED = 2000        # queries whose vectors are remembered
+
 class VectorStore:
     "Passages, their embeddings (cached by content) and a `DenseIndex` over them."
     def __init__(
@@ -236,16 +238,25 @@ class VectorStore:
                 cache_save("embeddings", key, {"x": np.asarray(saved, np.float32)})
         self.index = DenseIndex(
             saved, self.doc_ids, device={"mps": "cpu"}.get(device, device.partition(":")[0]), **index)
+        self._asked: dict[str, np.ndarray] = {}      # the vectors of the queries asked last
 
     def __getitem__(self, doc_id:str) -> Passage:
         return self.passages[doc_id]
     def __len__(self) -> int:
         return len(self.passages)
 
+    def _vector(self, text:str) -> np.ndarray:
+        "A query's vector; the rows of a ladder ask for the same one."
+        if (found := self._asked.get(text)) is None:
+            if len(self._asked) >= _ASKED:
+                self._asked.clear()
+            found = self._asked[text] = self.encoder.encode([text])[0]
+        return found
+
     def scores(self, query_text:str) -> np.ndarray:
         """The similarity of every passage to `query_text`, in the order of `doc_ids`; all 0 for a text that says
         nothing."""
-        return self.index.scores(self.encoder.encode([query_text])[0])
+        return self.index.scores(self._vector(query_text))
 
     def search_by_embedding(self, query_embedding:np.ndarray, k:int=5) -> list[tuple[str, float]]:
         """The `k` nearest (doc_id, similarity) to a `query_embedding`, (dim,), made elsewhere (a hypothetical answer, a
@@ -254,7 +265,7 @@ class VectorStore:
 
     def search(self, query_text:str, k:int=5) -> list[tuple[str, float]]:
         "The `k` nearest (doc_id, similarity) to a `query_text`, best first."
-        return self.search_by_embedding(self.encoder.encode([query_text])[0], k)
+        return self.search_by_embedding(self._vector(query_text), k)
 
     def search_many(self, queries:"Iterable[Query]|Mapping[str, str]", k:int=10) -> Run:
         "A run: query_id -> the `k` nearest {doc_id: similarity} of each of `queries`, encoded together."
