@@ -95,6 +95,9 @@ _ADDENDUM = re.compile(
 
 # %% ../../nbs/claims/05_citing.ipynb #18416bae
 _HEAD = r"(?:학칙|회칙|협약|약관|규약|수칙|매뉴얼|예규|훈령|규정집?|세칙|규칙|내규|지침|요령|정관|시행령|법률|헌장|강령|조례|요강|편람|준칙|(?<=[가-힣]{2})법|(?<=\s)기준|(?<=[가-힣]{2})기준)"
+# what a book is, not which: '약관 제20조' is any of a rule's own
+_KINDS = frozenset("규정 세칙 규칙 지침 기준 약관 규약 수칙 매뉴얼 예규 훈령".split())
+_NO_NAMES = _KINDS | frozenset("정관 법률 내규 요령 요강 편람 규정집 회칙 헌장 강령 조례 준칙 시행령".split())
 _QUOTED = re.compile(
     r"[「『《〈](?P<name>[^「」『』《》〈〉\n]{1,60})[」』》〉]|[“\"‘'](?P<name2>[가-힣A-Za-z·ㆍ․‧\s]{0,40}"
     + _HEAD
@@ -234,26 +237,7 @@ def _named(text, m, s, e):
         at -= 1
     word = text[max(0, s-8):s].split()[-1:]
     if (
-        name in (
-            "규정",
-            "지침",
-            "세칙",
-            "규칙",
-            "기준",
-            "정관",
-            "법률",
-            "내규",
-            "요령",
-            "요강",
-            "편람",
-            "규정집",
-            "회칙",
-            "헌장",
-            "강령",
-            "조례",
-            "준칙",
-            "시행령",
-        )
+        name in _NO_NAMES
         or name.endswith("협약")
         or word
         and word[0] in _POINTER
@@ -345,7 +329,7 @@ def _one(text, s, end, kind, m, floor, prev, base, joined):
             True,
             max(0, s - 30) + m2.start(),
         )
-    elif named and regulation in ("규정", "세칙", "규칙", "지침", "기준"):
+    elif named and regulation in _KINDS:
         regulation = ""
     if kind == "annex":
         label = re.sub(r"\s+", " ", m["annex"]).strip()

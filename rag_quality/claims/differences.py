@@ -259,18 +259,20 @@ def _quantity_differences(a:Reading, b:Reading, m:Match, context:np.ndarray) -> 
 # %% ../../nbs/claims/10_differences.ipynb #cfd5e71a
 _SIDES = {"전": "전", "이전": "전", "뒤": "후", "후": "후", "이후": "후", "다음": "후"}
 
-def _sides(r:Reading) -> dict[tuple[str, ...], tuple[str, str]]:
-    "What is said to be before or after which event: {('개강',): ('후', '뒤')}."
+def _sides(r:Reading) -> dict[str, dict[str, str]]:
+    "What is said to be before or after which event: {'개강': {'후': '뒤'}}; '개시일' and '개시' are one."
     found = {}
     for i, t in enumerate(r.toks):
         if t.form not in _SIDES or t.tag not in ("NNG", "NNB") or any(q.start <= t.start < q.end for q in r.quantities):
             continue
         k = i-1
-        while k >= 0 and r.toks[k].tag in ("ETM", "ETN", "XSV", "EP", "JKG"):
+        while k >= 0 and (r.toks[k].tag in ("ETM", "ETN", "XSV", "EP", "JKG") or (r.toks[k].form, r.toks[k].tag) == ("일", "NNB")):
             k -= 1
         u = next((u for u in r.units if u.first <= k < u.stop), None)
-        if u is not None and i-k <= 4:
-            found[u.forms] = (_SIDES[t.form], t.form)
+        if u is not None and i-k <= 5:
+            event = "".join(u.forms)
+            event = event[:-1] if len(event) > 2 and event.endswith("일") else event
+            found.setdefault(event, {})[_SIDES[t.form]] = t.form
     return found
 
 def _denials(r:Reading) -> int:
@@ -283,10 +285,10 @@ def _side_differences(a:Reading, b:Reading) -> list[Difference]:
         return []          # '끝난 다음에 한다' and '끝나기 전에는 하지 못한다'
     return [
         Difference(
-            "bound", f"{''.join(k)} {x[k][1]}", f"{''.join(k)} {y[k][1]}", f"'{''.join(k)}'의 앞과 뒤가 바뀌었습니다"
+            "bound", f"{k} {next(iter(x[k].values()))}", f"{k} {next(iter(y[k].values()))}", f"'{k}'의 앞과 뒤가 바뀌었습니다"
         )
-        for k in x.keys() & y.keys()
-        if x[k][0] != y[k][0]
+        for k in sorted(x.keys() & y.keys())
+        if not x[k].keys() & y[k].keys()
     ]
 
 # %% ../../nbs/claims/10_differences.ipynb #500c9894

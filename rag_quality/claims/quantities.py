@@ -307,6 +307,7 @@ def _joined(t, a, b, wa, wb):
     small = b.dimension.startswith("count") or b.dimension in (
         "money", "credit", "ratio", "data", "length") or b.dimension in time
     plain_a = not a.bound and a.upper is None and not a.per and not a.side
+    since_a = not a.bound and a.upper is None and not a.per and a.side == "후"     # '입사일부터 1년 6개월'
     if (
         not a.bound
         and a.upper is None
@@ -328,7 +329,7 @@ def _joined(t, a, b, wa, wb):
     ):
         return replace(b, start=a.start, per=_unit_of(a))
     if (
-        plain_a
+        (plain_a or since_a)
         and a.dimension == b.dimension == "duration"
         and a.unit == b.unit
         and gap in ("", " ")
@@ -340,7 +341,7 @@ def _joined(t, a, b, wa, wb):
         and not (a.value == 7 and wb in ("시간", "일"))
         and not (wa == "학기")
     ):
-        return replace(b, start=a.start, value=a.value + b.value)
+        return replace(b, start=a.start, value=a.value + b.value, side=b.side or a.side)
     if plain_a and (wa, wb) in (("할", "푼"), ("푼", "리")) and gap in ("", " "):
         return replace(b, start=a.start, value=a.value + b.value)
     if plain_a and a.dimension == "night" and b.dimension == "duration" and gap in ("", " "):

@@ -19,6 +19,7 @@ from ..claims.reader import Reader, packaged_reader
 from ..claims.splitting import Claim, split_claims
 from .claims import _MOST
 from .model import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
+from .context import untagged
 from .model import _join_entailment, _join_llm, load_entailment
 from .context import read_source
 from .outside import Beyond, beyond_of
@@ -132,7 +133,7 @@ class FaithfulnessValidator:
     def _validated(self, answer:str, texts:tuple[str, ...], threshold:float) -> FaithfulnessValidationResult:
         "Part by part: one that raises is noted, and the others go on."
         lost, have, found = [], any(t.strip() for t in texts), answer_kind(answer)
-        answer = found.text
+        answer = untagged(found.text)
         def part(name, of, *given, otherwise, **more):
             value, failure = attempt(f"validator:{name}", of, *given, otherwise=otherwise, **more)
             if failure:
