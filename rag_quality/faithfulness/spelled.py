@@ -242,14 +242,34 @@ def _names(case:str, r:Reading) -> bool:
     weights = [x.weights[i] + .05 for i in keep]
     return sum(w*max(near[i], 0) for i, w in zip(keep, weights))/sum(weights) >= _NAMES
 
+_LEAVE = re.compile(
+    r"(?P<what>승인|허가|동의|인가|결재|추천|확인|의결|심의|합의|위임)(?:을|를)?\s?(?:없이는?|(?:받|얻|거치)지\s?(?:아니하고|않고|아니하면|않으면)(?:는|서는)?)\s")
+_DENIES = re.compile(r"없[이으는다습고]|않|못|아니")
+
+@lru_cache(maxsize=1024)
+def _with_leave(sentence:str) -> tuple[str, str]|None:
+    "('승인', '승인을 받으면 … 할 수 있다.') of '승인 없이는 … 할 수 없다'; None for another sentence."
+    m = _LEAVE.search(sentence)
+    if not m or not (rest := turned(sentence[m.end():])):
+        return None
+    rest = rest if rest.endswith(("수 있다", "된다")) or not (stem := _stem(rest, len(rest))) else _may(stem[0])
+    has = f"{m['what']}{'이' if (ord(m['what'][-1]) - 0xAC00) % 28 else '가'}"
+    return m["what"], f"{sentence[:m.start()]}{has} 있으면 {rest}."
+
 def spelled_out(
     text: str,          # a claim
     S: ReadContext,     # the passages
 ) -> ReadContext|None:
     "The passages with each proviso that the claim is about told in full; None where there is none."
-    if "다만" not in S.flat and ".단," not in S.flat:
+    proviso, without = "다만" in S.flat or ".단," in S.flat, not _DENIES.search(text)
+    if not proviso and not without:
         return None
     r, changes = read(text), {}
+    for s in range(len(S.sents)) if without else ():
+        if (found := _with_leave(S.sents[s])) and found[0] in text:
+            changes.setdefault(S.of[s], []).append((S.sents[s], found[1]))
+    if not proviso and not changes:
+        return None
     for s in range(1, len(S.sents)):
         if S.of[s] != S.of[s-1] or not (found := _spelled(S.sents[s-1], S.sents[s])) or not _names(found[0], r):
             continue
