@@ -196,7 +196,7 @@ def main():
     def which(tool):
         try: return version(tool)
         except PackageNotFoundError: return None
-    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.files", "rag_quality.experiment.foreign"], tools=right, retrievers=asked, versions={t: which(t) for t in right}, absent=absent)
+    kept.note(n=len(ROWS), split="made", modules=["rag_quality.data.shapes", "rag_quality.data.passages", "rag_quality.data.files", "rag_quality.experiment.foreign"], tools=right, retrievers=asked, versions={t: which(t) for t in right}, absent=absent)
     assert not wrong and not lost
 
 if __name__ == "__main__": kept.run(main)

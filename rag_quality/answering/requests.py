@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..core import nfc
-from ..data.shapes import document_text
+from ..data.passages import document_text
 
 # %% ../../nbs/answering/05_requests.ipynb #9097b52c
 class Refusal(Exception):

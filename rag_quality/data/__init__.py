@@ -17,7 +17,7 @@ from .articles import read_text, split_articles, _split_paragraphs
 from ..core import ConfigError, DataError, Passage, Qrels, Query, atomic_write, bundle_path, content_hash, nfc
 from .editions import diff_editions
 from .imports import FINDINGS, import_documents
-from .shapes import document_rows
+from .passages import document_rows
 from .sheets import autorag_pair, autorag_rows
 from rag_quality.data.files import (Problems, _collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
     write_run)

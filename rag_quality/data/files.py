@@ -113,16 +113,30 @@ def write_qrels(
     return atomic_write(path, "\n".join(["query-id\tcorpus-id\tscore", *lines]) + "\n")
 
 # %% ../../nbs/data/01_files.ipynb #6c52f924
+def _turned(ranked:Iterable[list[tuple[str, float]]]) -> bool:
+    "Does every list of (rank, score) stand in just the other order by its ranks than by its scores?"
+    seen = False
+    for pairs in ranked:
+        if len(pairs) < 2:
+            continue
+        if not all(re.fullmatch(r"[0-9]{1,9}", r) for r, _ in pairs) or len({int(r) for r, _ in pairs}) < len(pairs):
+            return False
+        scores = [s for _, s in sorted((int(r), s) for r, s in pairs)]
+        if scores != sorted(scores) or scores[0] == scores[-1]:
+            return False
+        seen = True
+    return seen
+
 def read_run(path:str|Path, *, strict:bool=True) -> Run:
-    """The TREC run (qid Q0 doc rank score tag) in the file `path`: query_id -> doc_id -> score; the ranks are not read.
-    Lines that are wrong: a `DataError` (`strict`), or left out and logged."""
-    problems, run = Problems(), {}
+    """The TREC run (qid Q0 doc rank score tag) in the file `path`: query_id -> doc_id -> score; the score decides, and a
+    run whose ranks are its scores turned round is told of. Lines that are wrong: a `DataError` (`strict`), or left out and logged."""
+    problems, run, ranks = Problems(), {}, {}
     for n, line in read_lines(path, problems):
         cols = _columns(line)
         if len(cols) != 6:
             problems.add(path, n, f"TREC run의 6칸(qid Q0 doc rank score tag)이 아니라 {len(cols)}칸입니다: {short(line)}")
             continue
-        qid, _, doc, _, score, tag = cols
+        qid, _, doc, rank, score, tag = cols
         if tag.rstrip().endswith("%"):           # the mark of `write_run`: ids are escaped
             qid, doc = unquote(qid), unquote(doc)
         try:
@@ -135,7 +149,11 @@ def read_run(path:str|Path, *, strict:bool=True) -> Run:
             problems.add(path, n, f"({qid}, {doc}): 두 번 나옵니다")
         else:
             run.setdefault(qid, {})[doc] = value
+            ranks.setdefault(qid, []).append((rank, value))
     problems.settle(strict)
+    if _turned(ranks.values()):
+        log.warning(
+            "%s: 등수가 뒤일수록 점수가 큽니다. 점수가 거리인 것 같습니다. 차례는 등수가 아니라 점수로 정하니, 거리면 부호를 바꿔 적으세요.", Path(path).name)
     return run
 
 def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
@@ -149,10 +167,11 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
     return atomic_write(path, "\n".join(lines) + "\n")
 
 # %% ../../nbs/data/01_files.ipynb #9f77ffdf
-import ast, csv, io, json, tokenize
+import csv, io, json
 from itertools import chain, islice
 
 from .articles import _decode
+from .passages import opened
 from .shapes import fields_named, folder_rows, is_numbered, reshape
 from .sheets import parquet_rows, sheet_rows
 
@@ -165,16 +184,6 @@ _WRAPS = (
     "results", "samples", "data", "rows", "items", "records", "examples", "answers", "evaluations", "test_cases", "testCases",
     "testRunData", "traces", "spans", "결과", "목록")
 
-def _python_list(text:str):
-    "A list as Python writes it, or as numpy does: ['a' 'b'], without commas, which Python would read as one text."
-    pieces, skipped = [], (tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER)
-    for t in tokenize.generate_tokens(io.StringIO(text).readline):
-        if t.type not in skipped:
-            pieces.append((t.type == tokenize.STRING, t.string))
-    if any(a and b for (a, _), (b, _) in zip(pieces, pieces[1:])) and all(is_text or s in "[]" for is_text, s in pieces):
-        return [ast.literal_eval(s) for is_text, s in pieces if is_text]
-    return ast.literal_eval(text)
-
 def _cell(key:str, text:str):
     """A CSV cell: None where it is empty; under a plural name a list as JSON or Python writes it, and one text of
     `contexts` as a list."""
@@ -184,13 +193,8 @@ def _cell(key:str, text:str):
     key = re.sub(r"[\s_.\-]*[\[(]?\d{1,3}[\])]?$", "", key) if is_numbered(key) else key
     many = key.endswith(("s", "context", "_gt")) or key in _LISTS
     if many and text.lstrip().startswith("["):
-        for reads in (json.loads, _python_list):
-            try:
-                found = reads(text.strip())
-            except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
-                continue
-            if isinstance(found, list):
-                return found
+        if isinstance(found := opened(text), list):
+            return found
     return [text] if key.endswith(("contexts", "context")) or key in _LISTS else text
 
 _TOP = 20                 # lines in which the head of a table may stand
@@ -221,6 +225,12 @@ def _table(text:str, path:Path, problems:Problems) -> Iterator[tuple[int, dict]]
     records = _csv_records(text, delimiter, path, problems)
     yield from _objects(records, path, problems)
 
+def _heads(names:Iterable[str]) -> list[str]:
+    "The names of columns, apart: passages under one name are numbered ('문서 2'), any other is marked ('답변 (2)')."
+    names = list(names)
+    nth = lambda n, c: (f"{c} {k}" if is_numbered(f"{c}1") else f"{c} ({k})") if (k := names[:n].count(c) + 1) > 1 and c else c
+    return [nth(n, c) for n, c in enumerate(names)]
+
 def _objects(rows:Iterable[tuple[int, list[str]]], path:Path, problems:Problems) -> Iterator[tuple[int, dict]]:
     """Objects of (place, cells); the first row names the columns, or, where notes stand above it, the first that names a
     question and an answer."""
@@ -232,9 +242,7 @@ def _objects(rows:Iterable[tuple[int, list[str]]], path:Path, problems:Problems)
         if not any(c.strip() for c in cells):
             continue
         if head is None:
-            head = [c.strip() for c in cells]
-            # passages under one name several times
-            head = [f"{c} {head[:n].count(c) + 1}" if c in head[:n] and is_numbered(f"{c}1") else c for n, c in enumerate(head)]
+            head = _heads(c.strip() for c in cells)
         elif len(cells) > len(head):
             problems.add(path.name, at, f"칸이 {len(cells)}개입니다 (머리 줄은 {len(head)}개). 쉼표가 든 글은 큰따옴표로 묶어 주세요")
         else:
@@ -339,7 +347,7 @@ def _by_columns(value:dict) -> list[dict]:
     "The rows of a table kept by columns: {'question': [...], 'answer': [...]}, pandas' 'split' and its default; [] for another object."
     names, data = value.get("columns"), value.get("data")
     if isinstance(names, list) and isinstance(data, list) and data and all(isinstance(r, list) and len(r) == len(names) for r in data):
-        return [dict(zip(map(str, names), r)) for r in data]
+        return [dict(zip(_heads(map(str, names)), r)) for r in data]
     columns = {
         k: list(v.values()) if isinstance(v, dict) and all(i.isdigit() for i in v) else v for k, v in value.items()}
     if len(columns) < 2 or not all(isinstance(v, list) and v for v in columns.values()) or len({len(v) for v in columns.values()}) > 1:

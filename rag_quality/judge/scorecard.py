@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..claims.kinds import OUTCOMES, answer_kind, counted_outcomes, outcome_of
-from ..core import ConfigError, DataError, nfc, progress
+from ..core import ConfigError, DataError, log, nfc, progress
 from .ragas import LLM_METRICS, MetricScore
 from ..data.files import Problems, read_objects, short
 from ..data.shapes import load_map, reshaped
@@ -100,17 +100,16 @@ def read_rows(
         seen[row.row_id] += 1
         took.update(names)
         out.append(row if seen[row.row_id] == 1 else replace(row, row_id=f"{row.row_id}#{seen[row.row_id]}"))
+    is_file = isinstance(rows, (str, os.PathLike))
+    if again := [f"{k} {n}번({k}#2{'부터' if n > 2 else ''})" for k, n in seen.items() if n > 1]:
+        more = f"{', '.join(again[:5])}{f' 외 {len(again) - 5}가지' if len(again) > 5 else ''}"
+        log.warning("%s같은 _id가 거듭 나와 뒤의 것에 번호를 붙였습니다: %s", f"{Path(rows).name}: " if is_file else "", more)
     if not out:
         raise DataError(
-            f"{rows if isinstance(rows, (str, os.PathLike)) else '항목'}: 점수를 매길 줄이 없습니다."
+            f"{rows if is_file else '항목'}: 점수를 매길 줄이 없습니다."
             + (f" 첫 잘못: {problems[0].rstrip('.')}." if problems else " 비어 있습니다.")
-            + (
-                " 한 줄에 {\"query\": ..., \"answer\": ..., \"contexts\": [...]} 하나씩인 JSONL이나, 같은 이름의 칸이"
-                " 있는 CSV로 주세요."
-                if isinstance(rows, (str, os.PathLike))
-                else ""
-            )
-        )
+            + (" 한 줄에 {\"query\": ..., \"answer\": ..., \"contexts\": [...]} 하나씩인 JSONL이나, 같은 이름의 칸이"
+               " 있는 CSV로 주세요." if is_file else ""))
     return ScoreRows(tuple(out), tuple(problems), tuple(took.items()), told)
 
 # %% ../../nbs/judge/05_scorecard.ipynb #96f7c0e3

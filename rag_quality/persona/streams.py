@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..answering.answers import Answer
-from ..data.shapes import documents_at
+from ..data.passages import documents_at
 from .wire import (
     TargetFault, _HttpReply, _chat_answer, _check_status, _described, _dig, _plain_words, _source_of, _sources_in)
 
