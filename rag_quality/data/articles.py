@@ -14,7 +14,7 @@ from pathlib import Path
 from ..core import DataError, Passage, nfc, os_reason
 from .heads import (
     _ADDENDUM, _CODE, _GOES_ON, _HISTORY, _SENTENCE, _annex, _bare_titles, _broken_titles, _chapter, _heading, _inside,
-    _read_head, _title_name, _unlisted, _unquoted)
+    _joined, _read_head, _title_name, _unlisted, _unquoted)
 from .tables import bar_tables
 
 # %% ../../nbs/data/00_articles.ipynb #ebfdece0
@@ -133,7 +133,7 @@ def _whole_titles(lines):
     for i, l in enumerate(lines):
         if taken:
             taken -= 1
-            out[-1] += " "*(not out[-1].endswith(tuple("·ㆍ(（【[-"))) + l
+            out[-1] = _joined(out[-1], l)
         else:
             out.append(l)
             taken = broken.get(i, 0)

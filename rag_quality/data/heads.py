@@ -108,7 +108,12 @@ def _heading(line, after, titled):
     return *here, title.strip(), body
 
 _OPEN = re.compile(r"(?:[(（](?:[^()（）]|[(（][^()（）]*[)）])*|【[^】]*|\[[^\]]*|［[^］]*|〔[^〕]*)$")
+_JOSA_FIRST = re.compile(r"(?:[은는가을를의에로와과도]|에서|으로)\s|[)）】\]］〕,]")
 _OWN_LINE = re.compile(r"[①-⑳|]|\d{1,2}[.)]\s")
+
+def _joined(line, after):
+    "A title and the line below that it goes on with."
+    return f"{line}{'' if line.endswith(tuple('·ㆍ(（【[-')) or _JOSA_FIRST.match(after) else ' '}{after}"
 
 def _broken_titles(lines):
     """{number of a line: how many lines below it belong to the title of the article that it begins}: '제2조(수집 및' and
@@ -124,7 +129,7 @@ def _broken_titles(lines):
             after = _read_head(after[:200])
             if _NUMBER.match(after) or _OWN_LINE.match(after) or not rest and after[:1] not in tuple("(（【[［〔"):
                 break
-            said += " "*(not said.endswith(tuple("·ㆍ(（【[-"))) + after
+            said = _joined(said, after)
             if (h := _heading(said, (-9, 0), ())) and h[2]:
                 if re.search("[가-힣一-鿿A-Za-z]", h[2]) and len(h[2]) < 100 and not re.search("[가-힣]다[.]", h[2]):
                     out[i] = k
@@ -136,7 +141,6 @@ _NO_NAME = re.compile(
     r"[가-힣](?:[은는을를]|에서|에게|하여|하는|하고|하며|한|된|되는|할|될|있는|없는)(?=\s|$)|[다,]$|에$|(?:및|또는|따라|관하여)$")
 _MAY_BE_JOSA = re.compile(
     r"[가-힣](?:[이와로만]|(?<![정회심협동결문주건])의|(?<![휴평허인부참증])가|(?<![결효성경초학통부])과|(?<![제한정속])도)$")
-_GOES_ON_WITH = re.compile(r"(?:[은는가을를의에로와과도]|에서|으로)\s")
 
 def _bare_titles(lines):
     """{number of a line: the title} of heads without brackets whose line is a title alone ('제1조 목적'), where the
@@ -156,7 +160,7 @@ def _bare_titles(lines):
         name = _PHRASE.match(h[3])
         if not name or _NO_NAME.search(name["name"].strip()) or len(l) > .75*wide and not l.startswith("#"):
             continue
-        if not _GOES_ON_WITH.match(after) and not _heading(after, last, ()) and not _chapter(after):
+        if not _JOSA_FIRST.match(after) and not _heading(after, last, ()) and not _chapter(after):
             found[i] = name["name"].strip()
             clear += l.startswith("#") or not _MAY_BE_JOSA.search(found[i])
     return found if clear > 1 and len(found)*3 >= bare*2 else {}
