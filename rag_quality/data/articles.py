@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..core import DataError, Passage, nfc, os_reason
 from .heads import (
-    _ADDENDUM, _CODE, _HISTORY, _SENTENCE, _annex, _chapter, _heading, _inside, _read_head,
-    _title_name, _unlisted, _unquoted)
+    _ADDENDUM, _CODE, _GOES_ON, _HISTORY, _SENTENCE, _annex, _bare_titles, _broken_titles, _chapter, _heading, _inside,
+    _joined, _read_head, _title_name, _unlisted, _unquoted)
 from .tables import bar_tables
 
 # %% ../../nbs/data/00_articles.ipynb #ebfdece0
@@ -121,6 +121,24 @@ def _titles_table(line):
     return len(line) < 50 and not line.startswith("|") and not _SENTENCE.search(line) and not re.match(
         r"\d+\s?[.)]|[①-⑳가-하]\s?[.)]|[(（<〈]", line) and not _ADDENDUM.match(line)
 
+def _unended(lines, i):
+    "Whether the line before is a sentence that goes on: '휴직자는', '이 경우'."
+    return i > 0 and not lines[i - 1][0].startswith(("|", "#")) and re.search(
+        r"(?:[은는이가을를의에과와로며고]|경우|때|,)\s*$", lines[i - 1][0]) is not None and len(lines[i - 1][0]) > 4
+
+def _whole_titles(lines):
+    "The lines, those of a title that is broken over several as one."
+    out, taken = [], 0
+    broken = _broken_titles(lines)
+    for i, l in enumerate(lines):
+        if taken:
+            taken -= 1
+            out[-1] = _joined(out[-1], l)
+        else:
+            out.append(l)
+            taken = broken.get(i, 0)
+    return out
+
 @dataclass(slots=True)
 class _Part:
     "A part of a regulation on the way to a passage."
@@ -139,7 +157,7 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
     place, text); the code and name that the lines tell."""
     texts = [_read_head(l) for l, _ in lines]
     titled = {h[:2] for l in takewhile(lambda l: not _ADDENDUM.match(l), texts) if (h := _heading(l, (-9, 0), ()))}
-    toc = _toc_lines(texts, titled)
+    toc, named = _toc_lines(texts, titled), _bare_titles(texts)
     parts, left, odd = [_Part("서두", "", "", [])], [], []
     chapter, state, closed, last = "", "", False, (0, 0)
     def begin(label, title, first, place):
@@ -168,7 +186,7 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 continue
             if not closed:
                 h = _heading(head, last, titled)
-                if h and state in ("별표", "붙임") and h[:2] <= last:
+                if h and (state in ("별표", "붙임") and h[:2] <= last or _unended(lines, i) and _GOES_ON.match(h[3])):
                     h = None
             now = h[:2] if h else last
             if len(l) > 20 and (
@@ -183,6 +201,8 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 head = _read_head(l)
                 if h:
                     h = _heading(head, last, titled)
+            elif h and not h[2] and i in named:
+                h = (*h[:2], named[i], "")
             if (m := _CODE.match(l)) and len(parts) == 1:
                 code = m[1]
                 left.append(("코드", place, l))
@@ -273,7 +293,7 @@ def split_articles(text:str,        # one regulation
     told, text, _ = _front_matter(text)
     text = _plain_marks(text)
     lines = [l.strip() for l in bar_tables(text).splitlines()]
-    lines = _unlisted([l for l in lines if l])
+    lines = _whole_titles(_unlisted([l for l in lines if l]))
     titled = {
         h[:2]
         for l in takewhile(lambda l: not _ADDENDUM.match(l), map(_read_head, lines))

@@ -9,9 +9,9 @@ __all__ = []
 import re
 from dataclasses import dataclass
 
-from .articles import _plain_marks
+from .articles import _plain_marks, _whole_titles
 from .heads import (
-    _NAME_END, _SENTENCE, _annex, _chapter, _heading, _read_head, _title_name, _unlisted)
+    _NAME_END, _SENTENCE, _annex, _broken_titles, _chapter, _heading, _read_head, _title_name, _unlisted)
 
 # %% ../../nbs/data/15_contents.ipynb #d3f03651
 @dataclass(slots=True)
@@ -80,6 +80,10 @@ def _lines(document) -> list[_Line]:
         out += found
     for l, text in zip(out, _unlisted([l.text for l in out]), strict=True):
         l.text = text
+    broken = _broken_titles([l.text for l in out])
+    for i in sorted(broken, reverse=True):
+        out[i].text = _whole_titles([l.text for l in out[i:i + 1 + broken[i]]])[0]
+        del out[i + 1:i + 1 + broken[i]]
     return out
 
 # %% ../../nbs/data/15_contents.ipynb #8e4d35f8

@@ -19,10 +19,11 @@ _TITLE = re.compile(
     re.X,
 )
 _REFERS = re.compile(
-    r"""(?:에(?:서|게|도|는|만)*|[의을를은는과와로나가]|이(?!\s+(?:규정|학칙|세칙|규칙|지침|내규|요령|영|법)[은는이의에을])|으로|이나|부터|까지의?)(?=[\s,.]|$)
+    r"""(?:에(?:서|게|도|는|만|의|선)*|[과와]의|상(?:의|에)?|으로[서써]|처럼|같이|보다|대로|마다|이며|이고|인|이라(?:는|고)?|이란|[도만의을를은는과와로나가]|이(?!\s+(?:규정|학칙|세칙|규칙|지침|내규|요령|영|법)[은는이의에을])|으로|이나|부터|까지의?)(?=[\s,.]|$)
     | \s*+(?:(?:및|또는|내지|중)(?=\s|$) | (?:단서|본문|전단|후단)(?=[에의은을이과\s]) | 제\s?\d+\s?[항호] | [,·ㆍ~∼]\s?제)""",
     re.X,
 )  # a reference, no heading
+_GOES_ON = re.compile(r"\s*+(?:각\s?[호항목](?=[\s의에을은과]|$)|소정의?(?=\s)|규정에\s?(?:따|의|도|서|불)|[가-하]목(?=[의에을과\s]))")     # a reference, where the number is not the next
 _REFERS_BARE = re.compile(r"\s*+(?:(?:각\s?호|규정|소정|부터|까지)(?=[\s에의을은]|$)|[에의](?=\s))")
 _RANGE = re.compile(
     r"\s*+(?:[(（][^()（）]*[)）])?\s*+(?:내지|부터|[~∼～-])\s*제?\s?(\d{1,4})\s?조(?:의\s?(\d{1,3}))?(?:까지)?\s*(?P<body>[<(（〈\[]?\s*삭\s?제.{0,60})$"
@@ -93,9 +94,10 @@ def _heading(line, after, titled):
     here, t = (int(n[1]), int(n[3] or n[4] or n[2] or 0)), _TITLE.match(line, n.end())
     if r := _RANGE.match(line, n.end()):
         return *here, "", f"(제{r[1]}조{'의' + r[2] if r[2] else ''}까지) {r['body'].strip('* ')}"
-    if t and not _REFERS.match(line, t.end()):
+    follows = here in ((after[0] + 1, 0), (after[0], max(after[1], 1) + 1))
+    if t and not _REFERS.match(line, t.end()) and (follows or not _GOES_ON.match(line, t.end())):
         title, end = t["round"] or t["square"] or "", t.end()
-    elif not t and here not in titled and here in ((after[0] + 1, 0), (after[0], max(after[1], 1) + 1)) \
+    elif not t and here not in titled and follows \
         and re.match(r"\s|$", line[n.end():]) and not any(r.match(line, n.end()) for r in (_REFERS, _REFERS_BARE)):
         title, end = "", n.end()
     else:
@@ -104,6 +106,64 @@ def _heading(line, after, titled):
     if re.match(r"삭\s?제", title):
         title, body = "", f"{title} {body}".strip()      # '제3조(삭제 2022. 9. 1.)'
     return *here, title.strip(), body
+
+_OPEN = re.compile(r"(?:[(（](?:[^()（）]|[(（][^()（）]*[)）])*|【[^】]*|\[[^\]]*|［[^］]*|〔[^〕]*)$")
+_JOSA_FIRST = re.compile(r"(?:[은는가을를의에로와과도]|에서|으로)\s|[)）】\]］〕,]")
+_OWN_LINE = re.compile(r"[①-⑳|]|\d{1,2}[.)]\s")
+
+def _joined(line, after):
+    "A title and the line below that it goes on with."
+    return f"{line}{'' if line.endswith(tuple('·ㆍ(（【[-')) or _JOSA_FIRST.match(after) else ' '}{after}"
+
+def _broken_titles(lines):
+    """{number of a line: how many lines below it belong to the title of the article that it begins}: '제2조(수집 및' and
+    '제공의 제한) ① …', '제2조' and '(뜻)'."""
+    out = {}
+    for i, l in enumerate(lines):
+        if "조" not in l[:16] or len(l) > 80 or not (n := _NUMBER.match(said := _read_head(l))):
+            continue
+        rest = said[n.end():].strip("* ")
+        if rest and not _OPEN.match(rest):
+            continue
+        for k, after in enumerate(lines[i + 1:i + (3 if rest else 2)], 1):
+            after = _read_head(after[:200])
+            if _NUMBER.match(after) or _OWN_LINE.match(after) or not rest and after[:1] not in tuple("(（【[［〔"):
+                break
+            said = _joined(said, after)
+            if (h := _heading(said, (-9, 0), ())) and h[2]:
+                if re.search("[가-힣一-鿿A-Za-z]", h[2]) and len(h[2]) < 100 and not re.search("[가-힣]다[.]", h[2]):
+                    out[i] = k
+                break
+    return out
+
+_PHRASE = re.compile(r"[\s:：.–—-]*[<〈「『\"“]?(?P<name>[가-힣A-Za-z0-9·ㆍ,/() -]{1,30}?)[>〉」』\"”]?[\s*]*$")
+_NO_NAME = re.compile(
+    r"[가-힣](?:[은는을를]|에서|에게|하여|하는|하고|하며|한|된|되는|할|될|있는|없는)(?=\s|$)|[다,]$|에$|(?:및|또는|따라|관하여)$")
+_MAY_BE_JOSA = re.compile(
+    r"[가-힣](?:[이와로만]|(?<![정회심협동결문주건])의|(?<![휴평허인부참증])가|(?<![결효성경초학통부])과|(?<![제한정속])도)$")
+
+def _bare_titles(lines):
+    """{number of a line: the title} of heads without brackets whose line is a title alone ('제1조 목적'), where the
+    regulation writes its titles so: two or more that end with no particle, and two thirds of such heads."""
+    lines = [_read_head(l) for l in lines]
+    wide = max((len(l) for l in lines if not l.startswith("|")), default=0)
+    found, bare, clear, last = {}, 0, 0, (0, 0)
+    for i, (l, after) in enumerate(zip(lines, lines[1:])):
+        if _ADDENDUM.match(l):
+            break
+        if "조" not in l[:16] or not (h := _heading(l, last, ())):
+            continue
+        last = h[:2]
+        if h[2] or not h[3] or re.match(r"\W*삭\s?제|\(제\d+조", h[3]):
+            continue
+        bare += 1
+        name = _PHRASE.match(h[3])
+        if not name or _NO_NAME.search(name["name"].strip()) or len(l) > .75*wide and not l.startswith("#"):
+            continue
+        if not _JOSA_FIRST.match(after) and not _heading(after, last, ()) and not _chapter(after):
+            found[i] = name["name"].strip()
+            clear += l.startswith("#") or not _MAY_BE_JOSA.search(found[i])
+    return found if clear > 1 and len(found)*3 >= bare*2 else {}
 
 # %% ../../nbs/data/14_heads.ipynb #c413779b
 _KIND = (

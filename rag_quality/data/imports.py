@@ -6,7 +6,7 @@
 __all__ = ['FINDINGS', 'LONG', 'ImportFinding', 'FileRead', 'Imported', 'import_documents', 'findings_of', 'import_text']
 
 # %% ../../nbs/data/07_imports.ipynb #575ad967
-import re
+import re, zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -34,6 +34,7 @@ FINDINGS = {      # kind -> (severity, what it is, what to do)
     "long": ("warning", "5,000자가 넘는 조문", "표나 별표가 조문에 붙었는지 보고, 길면 --max-chars로 나누세요"),
     "flattened": ("warning", "칸이 풀려 줄로 늘어선 표", "원문에서 표로 다시 저장하거나, 칸을 '|'로 나누세요"),
     "private": ("warning", "사용자 정의 영역의 글자(그림 글자)", "한컴 글꼴에만 있는 글자입니다. 보통 글자로 바꾸세요"),
+    "struck": ("warning", "숨기거나 그은 표시 때문에 뺀 글", "옛 글이 맞는지 보세요. 남길 글이면 원문에서 그 표시를 푸세요"),
     "no_articles": ("warning", "'제N조'가 하나도 없는 파일", "규정이 맞으면 조의 머리가 글인지(자동 번호나 그림이 아닌지) 보세요"),
     "skipped": ("note", "규정 문서가 아니어서 지나친 파일", "규정이 들었으면 HWPX, HWP, PDF, DOCX, HTML, MD, TXT로 저장해 주세요"),
     "lossy": ("note", "읽으며 잃거나 뺀 것", "필요한 것이면 원문에서 글로 옮기세요"),
@@ -68,7 +69,7 @@ class ImportFinding:
 
 # %% ../../nbs/data/07_imports.ipynb #79d2d45e
 _HEAD_LINE = re.compile(
-    r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]]\s?(?![에의을를은는과와이가])"
+    r"^\W{0,3}(?:제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（【\[][^()（）\n]{1,40}[)）】\]](?!상의?\s|\s?각\s?[호항목])\s?(?![에의을를은는과와이가])"
     r"|[\[<【〈(]\s?(?:별\s?[표지첨]|부표|붙임|서식)[^\]>】〉)\n]{0,30}[\]>】〉)]\s*(?:<[^>]*>)?\s*$"
     r"|부\s{0,4}칙\s*(?:[<(（〈][^>)）〉\n]{4,60}[>)）〉])?\s*$)")
 _HEAD_AFTER = re.compile(r"(?<=다\.)[ \t]+제\s?\d{1,4}\s?조(?:의\s?\d{1,3})?\s?[(（][^()（）\n]{1,30}[)）]\s(?![에의을를은는과와이가])")
@@ -134,7 +135,7 @@ def _of_blocks(document:Document) -> Iterable[ImportFinding]:
         yield ImportFinding("private", f"{sum(private.values()):,}자: {names}. 처음은 {first}", document.source)
     for note in document.notes:
         if "사용자 영역" not in note:          # told above, with the characters
-            yield ImportFinding("lossy", note, document.source)
+            yield ImportFinding("struck" if note.startswith(("숨김", "취소선")) else "lossy", note, document.source)
 
 _ODD = {"같은 번호": "repeated", "차례에만 있음": "missing_regulation", "조 없음": "no_articles"}
 
@@ -301,6 +302,19 @@ def _import_one(
         coverage, document.notes)
     return out, read, findings
 
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".parquet")
+_ROWS = ("조문을 줄로 나눈 표면 한 줄에 {\"_id\": \"휴가:제2조\", \"title\": \"휴가 규정 제2조(연차)\", \"text\": \"연차는 …\"}씩 적은"
+         " corpus.jsonl을 폴더에 두고 그 폴더를 주세요.")
+
+def _passed_over(path:Path) -> list[str]:
+    "The names of what is in a folder or a ZIP and is no document."
+    if path.is_dir():
+        return [nfc(p.name) for p in list_files(path)[1]]
+    if not zipfile.is_zipfile(path):
+        return []
+    with zipfile.ZipFile(path) as z:
+        return [nfc(n) for n in z.namelist() if n.lower().endswith(_TABLES)]
+
 def import_documents(path:str|Path,     # a file, a folder or a ZIP
                      *, strict:bool=False,        # raise where a file could not be read
                      checked:bool=True,           # coverage and findings, not only the passages
@@ -313,7 +327,8 @@ def import_documents(path:str|Path,     # a file, a folder or a ZIP
     if not path.exists():
         raise DataError(f"자료가 없습니다: {path}. 규정 파일이나 폴더를 주세요.")
     if path.is_file() and path.suffix.lower() in (".jsonl", ".json", ".tsv", ".csv"):
-        raise DataError(f"{path}: 규정 문서가 아닙니다. corpus.jsonl이 든 컬렉션이면 파일이 아니라 폴더를 주세요: {path.parent}")
+        folder = f"corpus.jsonl이 든 컬렉션이면 파일이 아니라 폴더를 주세요: {path.parent}"
+        raise DataError(f"{path}: 규정 문서가 아닙니다. {folder if (path.parent/'corpus.jsonl').is_file() else _ROWS}")
     regulations, documents, findings = [], [], []
     for document in read_documents(path, problems, progress=progress):
         found, read, odd = _import_one(replace(document, source=_short(document.source, path)), taken, checked)
@@ -326,7 +341,10 @@ def import_documents(path:str|Path,     # a file, a folder or a ZIP
         if len(problems) == 1:
             raise DataError(problems[0])
         more = "".join(f"\n{p}" for p in problems[:5])
-        raise DataError(f"{path}: 읽을 수 있는 규정이 없습니다. 규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT)을 주세요.{more}")
+        other = _passed_over(path)
+        seen = f"(든 것: {', '.join(other[:5])}{' …' if len(other) > 5 else ''})" if other else ""
+        rows = f" {_ROWS}" if any(n.lower().endswith(_TABLES) for n in other) else ""
+        raise DataError(f"{path}: 읽을 수 있는 규정이 없습니다{seen}. 규정 파일(HWPX, HWP, PDF, DOCX, HTML, MD, TXT)을 주세요.{rows}{more}")
     findings += [ImportFinding("unread", _short(p, path)) for p in problems]
     if over := list_files(path)[1]:
         names = ", ".join(nfc(p.name) for p in over[:5])

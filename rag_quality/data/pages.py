@@ -152,10 +152,53 @@ def read_markdown(text:str) -> tuple[list[Block], dict, str]:
 _BLOCKS = frozenset("p div li dd dt h1 h2 h3 h4 h5 h6 section article header footer blockquote pre title caption figcaption tr ul ol dl table body form fieldset main aside nav address details summary".split())
 _SILENT = frozenset("script style noscript template svg math object embed iframe head select".split())
 
+_OUT = {"vanish": "숨김으로 표시한 글 {n}곳은 뺐습니다.", "strike": "취소선을 긋거나 지운 글 {n}곳은 옛 글로 보고 뺐습니다.",
+        "aside": "차림표와 꼬리말(nav, footer) {n}곳은 뺐습니다."}
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+_CLOSES = {"p": _BLOCKS, "li": {"li"}, "dt": {"dt", "dd"}, "dd": {"dt", "dd"}, "tr": {"tr"}, "td": {"td", "th", "tr"}, "th": {"td", "th", "tr"}}     # what ends it
+_ITEM = re.compile(r"\s*(?:제\s?\d+\s?[조장절편관항호]|[(（]?(?:\d{1,3}|[가-하]|[a-zA-Z]|[ivxIVX]{1,5})[.)）]|[①-⑳㉑-㉟ⓐ-ⓩ㉠-㉮])")
+_ROMANS = "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
+_LETTERS = {"a": "abcdefghijklmnopqrstuvwxyz", "A": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "i": _ROMANS, "I": [r.upper() for r in _ROMANS], "hangul": "가나다라마바사아자차카타파하"}
+_STYLED = {"none": "", "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i", "upper-roman": "I", "hangul": "hangul"}
+_OWN = re.compile(r"\s*(?:\W{0,3}제\s?\d+\s?[조장절편관]|부\s*칙|\W?\s*별\s?[표지])")
+
+def _why_out(tag:str, at:dict) -> str:
+    "Why the text of an element is not to be read ('vanish': not shown, 'strike': struck out, 'aside': around the text), or ''."
+    style = re.sub(r"\s", "", at.get("style") or "").lower()
+    if tag in ("html", "body", "main"):
+        return ""
+    if "hidden" in at and at["hidden"] != "until-found" or re.search(r"(?:^|;)(?:display:none|visibility:hidden)", style):
+        return "vanish"
+    if tag in ("del", "s", "strike") or re.search(r"(?:^|;)text-decoration(?:-line)?:[^;]*line-through", style):
+        return "strike"
+    return "aside" if tag in ("nav", "footer") or at.get("role") in ("navigation", "contentinfo") else ""
+
+class _Counted:
+    "The numbers of an `<ol>`."
+    def __init__(self, at:dict):
+        style = re.search(r"list-style(?:-type)?:([^;]*)", (at.get("style") or "").lower().replace(" ", "-").replace(":-", ":"))
+        named = next((k for k in _STYLED if style and k in style[1]), None)
+        self.form = _STYLED[named] if named else at.get("type") or "1"
+        self.step = -1 if "reversed" in at else 1
+        start = _whole(at.get("start"))
+        self.at = 1 if start is None else start
+        self.told = self.form != "" and (self.step > 0 or start is not None)      # how many come below is not known
+
+    def next(self, at:dict) -> str:
+        "'1. ' before the next item; '' where none is shown."
+        n = self.at if (value := _whole(at.get("value"))) is None else value
+        self.at = n + self.step
+        letters = _LETTERS.get(self.form, "")
+        return f"{letters[n - 1] if 0 < n <= len(letters) else n}. " if self.told else ""
+
+def _whole(text:str|None) -> int|None:
+    return int(text) if re.fullmatch(r"-?\d{1,6}", (text or "").strip(), re.A) else None
+
 class _Page(HTMLParser):
-    "The blocks of a page; what runs or is fetched from elsewhere is not read."
+    "The blocks of a page; what runs or is fetched from elsewhere is not read, nor what is hidden or struck out, nor what stands around the text."
     def __init__(self):
         super().__init__(convert_charrefs=True)
+        self.lists, self.mark, self.out, self.why, self.gone, self.count, self.around = [], "", [], "", [], {}, []
         self.blocks, self.said, self.level, self.silent, self.title, self.in_title = [], [], 0, 0, "", False
         self.tables, self.images = [], 0
 
@@ -163,6 +206,7 @@ class _Page(HTMLParser):
         text = " ".join("".join(self.said).replace("\xa0", " ").split(" ")) if self.said else ""
         text = "\n".join(re.sub(r"\s+", " ", l).strip() for l in text.split("\0"))
         if text.strip():
+            text, self.mark = text if _ITEM.match(text) else self.mark + text, ""
             (self.tables[-1]["inner"] if self.tables and self.tables[-1]["open"] else self.blocks).append(_paragraph(text, f"{self.getpos()[0]}째 줄", self.level))
         self.said = []
 
@@ -171,6 +215,8 @@ class _Page(HTMLParser):
             self.silent += tag not in ("embed",)
             return
         at = dict(attrs)
+        if self._passed(tag, at):
+            return
         if tag == "title":
             self.in_title = True
         elif tag == "br":
@@ -204,6 +250,55 @@ class _Page(HTMLParser):
         elif tag in _BLOCKS:
             self._end()
             self.level = int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0
+            if tag in ("ol", "ul"):
+                self.lists.append(_Counted(at) if tag == "ol" else None)
+            elif tag == "li":
+                self.mark = self.lists[-1].next(at) if self.lists and self.lists[-1] else ""
+
+    def _passed(self, tag, at) -> bool:
+        "Whether what begins here is out, or stands in what is."
+        if self.out:
+            while self.out and tag in _CLOSES.get(self.out[-1], ()):       # an end tag that was left out
+                self.out.pop()
+            if self.out:
+                self.out += [tag] if tag not in _VOID and len(self.out) < 500 else []
+                return True
+            self._told()
+        why = _why_out(tag, at) if tag not in _VOID and not self.in_title else ""
+        if why == "aside" and not self.tables and len(self.around) < 20:
+            self._end()
+            self.around.append([tag, 0, len(self.blocks)])
+        elif self.around and tag == self.around[-1][0]:
+            self.around[-1][1] += 1
+        if why not in ("vanish", "strike"):
+            return False
+        if tag == "tr" and self.tables or tag in ("td", "th") and self.tables:
+            self._close_cell()
+        elif tag in _BLOCKS:
+            self._end()
+        self.out, self.why = [tag], why
+        return True
+
+    def _told(self, why="", text=""):
+        "Counts what was left out, and keeps what the first says."
+        if text := " ".join((text or "".join(self.gone)).split()):
+            n, first = self.count.get(why or self.why, (0, text[:30]))
+            self.count[why or self.why] = n + 1, first
+        self.gone = []
+
+    def _left(self, tag) -> bool:
+        "Whether an end tag belongs to what is out."
+        if not self.out:
+            return False
+        if tag in self.out:
+            del self.out[len(self.out) - 1 - self.out[::-1].index(tag):]
+        elif all(t in _CLOSES or t not in _BLOCKS for t in self.out):       # the end of what it stands in
+            self.out = []
+            self._told()
+            return False
+        if not self.out:
+            self._told()
+        return True
 
     def _close_cell(self):
         self._end()
@@ -216,6 +311,8 @@ class _Page(HTMLParser):
     def handle_endtag(self, tag):
         if tag in _SILENT:
             self.silent = max(self.silent - 1, 0)
+        elif self._left(tag):
+            return
         elif tag == "title":
             self.in_title = False
         elif tag in ("td", "th") and self.tables:
@@ -228,9 +325,23 @@ class _Page(HTMLParser):
         elif tag in _BLOCKS:
             self._end()
             self.level = 0
+            if tag in ("li", "ol", "ul"):
+                self.mark = ""
+            if tag in ("ol", "ul") and self.lists:
+                self.lists.pop()
+        if self.around and tag == self.around[-1][0]:
+            self.around[-1][1] -= 1
+            if self.around[-1][1] < 0:
+                at = self.around.pop()[2]
+                texts = [b.text for b in self.blocks[at:]]
+                if not any(map(_OWN.match, texts)):         # no article, 부칙 or annex stands in it
+                    self._told("aside", " ".join(texts))
+                    del self.blocks[at:]
 
     def handle_data(self, data):
-        if self.in_title:
+        if self.out:
+            self.gone += [data] if not self.silent else []
+        elif self.in_title:
             self.title += data
         elif not self.silent:
             self.said.append(data)
@@ -248,5 +359,8 @@ def read_html(text:str) -> tuple[list[Block], dict, str, list[str]]:
     while page.tables:
         page.handle_endtag("table")
     page._end()
+    page._told()
     title = " ".join(page.title.split()) or next((b.text for b in page.blocks if b.level == 1), "")
-    return page.blocks, {}, title, [f"그림 {page.images}개는 읽지 않았습니다(설명 글만)."] if page.images else []
+    notes = [f"그림 {page.images}개는 읽지 않았습니다(설명 글만)."] if page.images else []
+    notes += [_OUT[k].format(n=f"{n:,}") + f" 처음 것: {first!r}" for k, (n, first) in page.count.items()]
+    return page.blocks, {}, title, notes

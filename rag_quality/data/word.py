@@ -30,10 +30,25 @@ def _val(e, key:str="val") -> str:
     "An attribute, whatever its namespace."
     return next((v for k, v in e.attrib.items() if k.rpartition("}")[2] == key), "") if e is not None else ""
 
+def _marks(said) -> dict[str, bool]:
+    "What a `rPr` says of being hidden or struck through; what it does not say is left out."
+    names = {"vanish": "vanish", "strike": "strike", "dstrike": "strike"}
+    out = {}
+    for c in said if said is not None else ():
+        if kind := names.get(local_name(c)):
+            out[kind] = out.get(kind, False) or _val(c) not in ("0", "false", "off")
+    return out
+
+def _level(l) -> tuple[str, str, int, str|None]:
+    "(text, form, first number, the level from 1 whose coming starts it again or None) of a level of a numbering."
+    restart = _of(l, "lvlRestart")
+    return _val(_of(l, "lvlText")), _val(_of(l, "numFmt")), _whole_of(_val(_of(l, "start")), 1), None if restart is None else _val(restart)
+
 class _Shapes:
     "What the styles and the numberings of a DOCX say: the level of a heading, and the number before a paragraph, counted as they come."
     def __init__(self, styles, numberings):
-        self.styles, self.levels, self.counts = {}, {}, defaultdict(Counter)
+        self.styles, self.levels, self.counts = {}, {}, defaultdict(dict)
+        self.marked, self.restarts = {}, {}
         for s in styles if styles is not None else ():
             if local_name(s) == "style":
                 said = _of(s, "pPr")
@@ -41,15 +56,22 @@ class _Shapes:
                 named = re.fullmatch(r"(?:heading|제목)\s*([1-9])", _val(_of(s, "name")), re.I)
                 outline = _val(_of(said, "outlineLvl"))
                 level = int(named[1]) if named else int(outline) + 1 if re.fullmatch("[0-8]", outline) else 0
+                self.marked[_val(s, "styleId")] = _marks(_of(s, "rPr"))
                 self.styles[_val(s, "styleId")] = level, _val(_of(number, "numId")), _val(_of(number, "ilvl")), _val(_of(s, "basedOn"))
         shapes = {}
         for e in numberings if numberings is not None else ():
             if local_name(e) == "abstractNum":
-                shapes[_val(e, "abstractNumId")] = {_val(l, "ilvl"): (_val(_of(l, "lvlText")), _val(_of(l, "numFmt")), _whole_of(_val(_of(l, "start")), 1))
-                                                    for l in e if local_name(l) == "lvl"}
+                shapes[_val(e, "abstractNumId")] = {_val(l, "ilvl"): _level(l) for l in e if local_name(l) == "lvl"}
             elif local_name(e) == "num":
-                of = _val(_of(e, "abstractNumId"))
-                self.levels[_val(e, "numId")] = of, shapes.get(of, {})
+                of, number = _val(_of(e, "abstractNumId")), _val(e, "numId")
+                own = dict(shapes.get(of, {}))
+                for over in (o for o in e if local_name(o) == "lvlOverride"):
+                    at, level = _val(over, "ilvl"), _of(over, "lvl")
+                    own[at] = _level(level) if level is not None else own.get(at, ("", "decimal", 1, None))
+                    if start := _val(_of(over, "startOverride")):      # counted anew where this number is first used
+                        own[at] = (*own[at][:2], _whole_of(start, 1), own[at][3])
+                        self.restarts[number, at] = True
+                self.levels[number] = of, own
 
     def _style(self, name:str) -> tuple[int, str, str]:
         "(heading level, numbering, its level) of a style, or of what it is based on."
@@ -60,6 +82,19 @@ class _Shapes:
             a, b, c, name = self.styles[name]
             level, number, depth = level or a, number or b, depth or c
         return level, number, depth
+
+    def out(self, e, styled:str="") -> str:
+        "Why the text of a run or paragraph is not to be read: 'vanish' (hidden), 'strike' (struck through), or ''; `styled`: the paragraph's style."
+        said = _of(e, "rPr")
+        marks = [_marks(said)]
+        for name in (_val(_of(said, "rStyle")), styled):
+            for _ in range(12):
+                if name not in self.styles:
+                    break
+                marks.append(self.marked[name])
+                name = self.styles[name][3]
+        on = {k: v for m in reversed(marks) for k, v in m.items()}
+        return next((k for k in ("vanish", "strike") if on.get(k)), "")
 
     def before(self, p) -> tuple[str, int]:
         "(what stands before the text of the paragraph, its level as a heading or 0)."
@@ -73,18 +108,19 @@ class _Shapes:
         if number in ("", "0") or depth not in shapes:
             return "", level
         counts, d = self.counts[of], int(depth)
-        counts[d] += 1
+        shape, form, start, _ = shapes[depth]
+        counts[d] = start if self.restarts.pop((number, depth), False) else counts.get(d, start - 1) + 1
         for k in [k for k in counts if k > d]:
-            del counts[k]
-        shape, form, _ = shapes[depth]
+            if d < _whole_of(shapes.get(str(k), ("", "", 1, None))[3] or "", k):
+                del counts[k]
         if form == "bullet":
             return ("- " if not shape.strip() or "\ue000" <= shape[0] <= "\uf8ff" else f"{shape} "), level
         if form == "none":
             return (f"{shape} " if shape else ""), level
         def counted(m):
             k = int(m[1]) - 1
-            _, form, start = shapes.get(str(k), ("", "decimal", 1))
-            n = max(counts[k], 1) + start - 1
+            _, form, start, _ = shapes.get(str(k), ("", "decimal", 1, None))
+            n = counts.get(k, start)
             return _FORMS.get(form, "")[n-1:n] or str(n)
         return re.sub(r"%([1-9])", counted, shape) + " ", level
 
@@ -94,7 +130,7 @@ def _whole_of(text:str, default:int) -> int:
 class _DocxWalk:
     "The blocks of a DOCX; what is left aside is counted in `aside`."
     def __init__(self, shapes:_Shapes, notes:dict):
-        self.shapes, self.notes, self.aside = shapes, notes, Counter()
+        self.shapes, self.notes, self.aside, self.first = shapes, notes, Counter(), {}
 
     def blocks(self, parent, place:str="") -> Iterator[Block]:
         "The blocks of what stands in `parent`."
@@ -111,17 +147,20 @@ class _DocxWalk:
                 yield from self.blocks(e, place)
 
     def _paragraph(self, p, place):
-        before, level = self.shapes.before(p)
         said, later = [], []
-        self._pieces(p, said, later)
-        text = "".join(said)
+        about = _of(p, "pPr")
+        self._pieces(p, said, later, styled=_val(_of(about, "pStyle")))
+        text, mark = "".join(said), _of(about, "rPr")
+        gone = any(_of(mark, k) is not None for k in ("del", "moveFrom")) or self.shapes.out(about, _val(_of(about, "pStyle"))) == "vanish"
+        if text.strip() or not gone:               # what is gone with its mark is not counted
+            before, level = self.shapes.before(p)
         if text.strip():
             yield _paragraph(before + text, place, level)
         for mark, e in later:
             for b in self.blocks(e, place):
                 yield replace(b, text=f"{mark}{b.text}") if mark and not b.rows else b
 
-    def _pieces(self, e, said:list, later:list, depth:int=0):
+    def _pieces(self, e, said:list, later:list, depth:int=0, styled:str=""):
         "Adds the text of `e` to `said`, and (mark, element) of its boxes and notes to `later`."
         if depth > 60:
             raise DataError("단락 안이 60겹을 넘게 겹쳐 있습니다. 파일이 깨진 듯합니다. 워드에서 다시 저장해 주세요.")
@@ -146,17 +185,25 @@ class _DocxWalk:
                     later.append((f"(주{self.aside['각주']}) ", note))
             elif name in ("del", "moveFrom"):
                 self.aside["지운 글"] += 1
+            elif name == "r" and (why := self.shapes.out(c, styled)):
+                self._left(why, c)
             elif name == "txbxContent":
                 later.append(("", c))
             elif name == "AlternateContent":       # the same thing twice, for old programs
-                self._pieces(_of(c, "Choice") if _of(c, "Choice") is not None else c, said, later, depth + 1)
+                self._pieces(_of(c, "Choice") if _of(c, "Choice") is not None else c, said, later, depth + 1, styled)
             elif name == "commentReference":
                 self.aside["메모"] += 1
             elif name in ("pPr", "rPr", "tbl", "instrText", "delText"):
                 continue
             else:
                 self.aside["그림"] += name in ("pic", "imagedata")
-                self._pieces(c, said, later, depth + 1)
+                self._pieces(c, said, later, depth + 1, styled)
+
+    def _left(self, why, run):
+        "Counts a run that is hidden or struck through, and keeps what the first ones say."
+        if text := "".join(t.text or "" for t in run.iter() if local_name(t) == "t").strip():
+            self.aside[why] += 1
+            self.first.setdefault(why, text[:30])
 
     def _table(self, table, place):
         cells, row, open_ = [], 0, {}
@@ -181,11 +228,18 @@ class _DocxWalk:
     def _rows(self, e, name:str="tr"):
         for c in e:
             if local_name(c) == name:
-                yield c
+                said = _of(c, f"{name}Pr")
+                if any(_of(said, k) is not None for k in ("del", "cellDel")):
+                    self.aside["지운 글"] += 1
+                elif _of(said, "hidden") is not None and _val(_of(said, "hidden")) not in ("0", "false", "off"):
+                    self._left("vanish", c)
+                else:
+                    yield c
             elif local_name(c) in ("sdt", "sdtContent", "ins", "customXml"):
                 yield from self._rows(c, name)
 
-_ASIDE = {"각주": "각주 {n}개는 그 단락 뒤에 두었습니다.", "지운 글": "지운 것으로 표시한 글 {n}곳은 뺐습니다(변경 내용 추적).", "메모": "메모 {n}개는 뺐습니다.", "그림": "그림 {n}개는 읽지 않았습니다."}
+_ASIDE = {"각주": "각주 {n}개는 그 단락 뒤에 두었습니다.", "지운 글": "지운 것으로 표시한 글 {n}곳은 뺐습니다(변경 내용 추적).", "메모": "메모 {n}개는 뺐습니다.", "그림": "그림 {n}개는 읽지 않았습니다.",
+          "vanish": "숨김으로 표시한 글 {n}곳은 뺐습니다.", "strike": "취소선을 그은 글 {n}곳은 옛 글로 보고 뺐습니다."}
 
 def read_docx(raw:bytes   # the file
              ) -> tuple[list[Block], dict, str, list[str]]:
@@ -202,7 +256,7 @@ def read_docx(raw:bytes   # the file
         found = list(walk.blocks(body))
         about = part("docProps/core.xml")
         said = {local_name(e): e.text for e in (about if about is not None else ()) if e.text and local_name(e) in ("title", "creator", "created", "modified")}
-        told = [_ASIDE[k].format(n=f"{n:,}") for k, n in walk.aside.items() if n]
+        told = [_ASIDE[k].format(n=f"{n:,}") + (f" 처음 것: {walk.first[k]!r}" if k in walk.first else "") for k, n in walk.aside.items() if n]
         if heads := sum(bool(re.fullmatch(r"word/(?:header|footer)\d*\.xml", n)) for n in names):
             told.append(f"머리말과 꼬리말 {heads}개는 본문이 아니라 뺐습니다.")
         if any(n.endswith("vbaProject.bin") for n in names):
