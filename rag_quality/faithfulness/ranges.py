@@ -8,7 +8,7 @@ __all__ = ['in_range']
 # %% ../../nbs/faithfulness/14_ranges.ipynb #77b1f864
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -63,9 +63,35 @@ def _ranges_of_table(t:Table) -> tuple[_Range, ...]:
 
 _ITEM = re.compile(r"(?:[①-⑳]|\d{1,2}[.)]|[가-하][.)])\s")
 
+def _halves(text:str, found:Sequence[Quantity]) -> list[Quantity]:
+    "The quantities of a text, '500만원을 초과하고 3천만원 이하' as one."
+    out = []
+    for q in found:
+        p = out[-1] if out else None
+        alike = p is not None and (p.dimension, p.unit, p.side) == (q.dimension, q.unit, q.side) and p.upper is None and q.upper is None
+        if alike and p.bound in (">=", ">") and q.bound in ("<=", "<") and q.start - p.end <= 3 and p.value < q.value:
+            out[-1] = replace(p, text=text[p.start:q.end], end=q.end, upper=q.value, upper_bound=q.bound)
+        else:
+            out.append(q)
+    return out
+
+_LINE = re.compile(r"\s*(?:(?:[①-⑳]|\d{1,2}[.)]|[가-하][.)]|[-*•])\s)?\s*(?P<name>[^:：\n]{2,30})[:：]\s*(?P<cell>[^\n]{1,60}?)[.\s]*$")
+
+def _ranges_of_lines(text:str) -> tuple[_Range, ...]:
+    "'1. 10점 이상 15점 미만: 보호자 통지' and the lines after it."
+    rows = []
+    for line in text.split("\n"):
+        m = _LINE.match(line)
+        if m and (q := _bounded(m["name"])):
+            figures = tuple(find_quantities(m["cell"]))
+            plain = () if re.fullmatch(r"[\d,.\s가-힣%]{1,12}", m["cell"]) and len(figures) == 1 else (("", m["cell"]),)
+            rows.append(_Range(m["name"].strip(), q, () if plain else (("", m["cell"], figures),), plain))
+    return tuple(rows) if _same_scale(rows) else ()
+
 def _ranges_of_sentence(text:str) -> tuple[_Range, ...]:
     "'3년 미만이면 12일, 3년 이상 5년 미만이면 14일': ranges of one thing, each with a figure of another after it."
-    found, rows = find_quantities(_ITEM.sub(" ", text)), []
+    text, rows = _ITEM.sub(" ", text), []
+    found = _halves(text, find_quantities(text))
     for x, y in zip(found, found[1:]):
         own = x.value is not None and x.bound.strip("~") and (x.dimension, x.unit) != (y.dimension, y.unit)
         if own and y.value is not None and y.start - x.end <= 16:
@@ -86,7 +112,7 @@ def _ranges_in(S:ReadContext) -> tuple[tuple[int, tuple[_Range, ...], frozenset[
         plain = body
         for t in reversed(tables):
             plain = plain[:t.start] + plain[t.end:]
-        blocks = [_ranges_of_table(t) for t in tables]
+        blocks = [*(_ranges_of_table(t) for t in tables), _ranges_of_lines(plain)]
         blocks += [_ranges_of_sentence(part) for part in re.split(r"(?<=[다음됨함])[.:]\s|[.]\n", plain) if len(part) < 800]
         words = frozenset(re.findall(r"[가-힣A-Za-z]{2,}", text))
         out += [(p, rows, words) for rows in blocks if rows]
@@ -113,7 +139,7 @@ def _asked(quantities:Sequence[Quantity], rows:Sequence[_Range]) -> tuple[Quanti
     row = _row_for(mine[0], rows)
     return (mine[0], row) if row else None
 
-_NOT = re.compile(r"아니|아닌|아닙|않|없|못|보다|넘|지나|지난|초과|미만|이상|이하|부터|까지")
+_NOT = re.compile(r"아니|아닌|아닙|않|없(?!이)|못|보다|넘|지나|지난|초과|미만|이상|이하|부터|까지")
 _ENDING = re.compile(
     r"(?:경우|때|대하여|따라|해당|되면|이면|이라면|라면|받|주어지|적용|지급|부과|내|된|인)?"
     r"(?:까지|으로|에는|에게|에서|은|는|이|가|을|를|의|에|로|도|만|인|일|과|와|면)*"
@@ -145,7 +171,8 @@ def _by_figures(text:str, q:Quantity, row:_Range, rows, v:Quantity) -> tuple[boo
         return None
     if _number_match(v, mine[0][1]) >= .95:
         return True, ""
-    home = next((r.label for r in rows if r is not row and any(_number_match(v, y) >= .95 for _, y in alike(r))), "")
+    home = next((r.label for r in rows if r is not row and any(_number_match(v, y) >= .95 for _, y in alike(r))), "") or next(
+        (f"{r.label}, {h}" for r in rows for h, _, ys in r.values if h and any(_number_match(v, y) >= .95 for y in ys)), "")
     if not home:
         return None
     return False, (f"{quoted(v.text, '은')} '{home}'의 값입니다. {q.text}에 맞는 줄 '{row.label}'에는"
@@ -155,7 +182,11 @@ def _by_words(text:str, q:Quantity, row:_Range, rows) -> tuple[bool, str]|None:
     "The same of a cell in words ('A등급')."
     def said(cell):
         rx = r"\s?".join(map(re.escape, re.sub(r"\s", "", cell)))
-        return any(_ENDING.match(m[1]) for m in re.finditer(rf"(?<![가-힣A-Za-z0-9]){rx}([가-힣A-Za-z0-9]*)", text))
+        if any(_ENDING.match(m[1]) for m in re.finditer(rf"(?<![가-힣A-Za-z0-9]){rx}([가-힣A-Za-z0-9]*)", text)):
+            return True
+        # '1주간 외박 제한' as '1주간 외박이 제한됩니다'
+        words = re.findall(r"[가-힣A-Za-z0-9]{2,}", cell)
+        return len(words) > 1 and all(w in text for w in words)
     mine = {c for _, c in row.words}
     here, there = [c for c in mine if said(c)], [(c, r) for r in rows if r is not row for _, c in r.words if c not in mine and said(c)]
     if len(here) == 1 and not there:
@@ -181,7 +212,8 @@ def in_range(
         if not (found := _asked(quantities, rows)):
             continue
         q, row = found
-        letters = [x for x in quantities if x.dimension == "letter_grade"]
+        of_words = " ".join(c for r in rows for _, c in r.words)
+        letters = [x for x in quantities if x.dimension == "letter_grade" or x.text in of_words]
         others = [x for x in quantities if x is not q and x not in letters]
         if _NOT.search(text[:q.start] + text[q.end:]) or len(others) > 1:
             continue
@@ -189,9 +221,10 @@ def in_range(
         if not verdict:
             continue
         known = _only_words_of(text, [(x.start, x.end) for x in quantities], words)
-        if verdict[0] and known:
+        named = any(_says(h, text) for h in (row.of, *(h for h, *_ in row.values), *(h for h, _ in row.words)))
+        if verdict[0] and (known or named and row.of and _says(row.of, text)):
             return verdict
         # a word more ('7kg 상자를 보내면') doesn't make another row's value right
-        if not verdict[0] and (known or any(_says(h, text) for h in (row.of, *(h for h, *_ in row.values), *(h for h, _ in row.words)))):
+        if not verdict[0] and (known or named or not row.of):
             wrong = wrong or verdict
     return wrong

@@ -247,14 +247,15 @@ _LEAVE = re.compile(
 _DENIES = re.compile(r"없[이으는다습고]|않|못|아니")
 
 @lru_cache(maxsize=1024)
-def _with_leave(sentence:str) -> tuple[str, str]|None:
-    "('승인', '승인을 받으면 … 할 수 있다.') of '승인 없이는 … 할 수 없다'; None for another sentence."
+def _with_leave(sentence:str) -> tuple[str, str, str]|None:
+    "('승인', '… 승인이 있으면 … 할 수 있다.', whose it is or '') of '승인 없이는 … 할 수 없다'; None for another sentence."
     m = _LEAVE.search(sentence)
     if not m or not (rest := turned(sentence[m.end():])):
         return None
     rest = rest if rest.endswith(("수 있다", "된다")) or not (stem := _stem(rest, len(rest))) else _may(stem[0])
     has = f"{m['what']}{'이' if (ord(m['what'][-1]) - 0xAC00) % 28 else '가'}"
-    return m["what"], f"{sentence[:m.start()]}{has} 있으면 {rest}."
+    giver = re.search(r"([가-힣A-Za-z]{2,})의\s(?:[가-힣]{2,4}\s)?$", sentence[:m.start()])
+    return m["what"], f"{sentence[:m.start()]}{has} 있으면 {rest}.", giver[1] if giver else ""
 
 def spelled_out(
     text: str,          # a claim
@@ -266,7 +267,7 @@ def spelled_out(
         return None
     r, changes = read(text), {}
     for s in range(len(S.sents)) if without else ():
-        if (found := _with_leave(S.sents[s])) and found[0] in text:
+        if (found := _with_leave(S.sents[s])) and found[0] in text and found[2] in text:
             changes.setdefault(S.of[s], []).append((S.sents[s], found[1]))
     if not proviso and not changes:
         return None

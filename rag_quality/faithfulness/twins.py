@@ -7,7 +7,7 @@ __all__ = ['other_twin', 'all_or_one', 'other_order', 'not_free', 'other_paragra
 
 # %% ../../nbs/faithfulness/15_twins.ipynb #b0874fa5
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ..claims.citing import Citation
@@ -27,7 +27,7 @@ def _content(text:str) -> frozenset[str]:
 def _of_a_kind(q:Quantity, y:Quantity) -> bool:
     return (q.dimension, q.unit) == (y.dimension, y.unit)
 
-_JOSA = re.compile(r"(?<=[가-힣]{2})(?:은|는|이|가|을|를|의|에|에게|에는|에서|도)$")
+_JOSA = re.compile(r"(?<=[가-힣]{2})(?:은|는|이|가|을|를|의|에|에게|에는|에서|으로|로|도|만|과|와)$")
 
 @lru_cache(maxsize=8192)
 def _written(text:str) -> frozenset[str]:
@@ -62,12 +62,13 @@ def other_twin(
     flat, quantities = re.sub(r"\s", "", text), find_quantities(text)
     for s, t, own in _twins(S) if quantities else ():
         a, b = _written(S.sents[s]), _written(S.sents[t])
-        if not all(w in flat for w in own) or any(w in flat for w in a - b) or sum(w in flat for w in a & b) < min(2, len(a & b)):
+        if not all(w in flat for w in own) or any(w in flat for w in a - b):
             continue
         for q in quantities:
             pairs = list(zip(S.reads[s].quantities, S.reads[t].quantities))
             there = [(x, y) for x, y in pairs if _of_a_kind(q, x)]
-            if len(there) == 1 and _number_match(q, there[0][0]) >= .95 and _number_match(q, there[0][1]) < .6:
+            elsewhere = any(_number_match(q, y) >= .95 for k, y in S.numbers if k != s)
+            if len(there) == 1 and not elsewhere and _number_match(q, there[0][0]) >= .95 and _number_match(q, there[0][1]) < .6:
                 return (f"{quoted(q.text, '은')} '{_shown(a - b, S.sents[s])}'에 대한 값입니다. '{_shown(own, S.sents[t])}'에 대해서는"
                         f" {quoted(there[0][1].text, '이라')}고 합니다")
     return ""
@@ -105,7 +106,7 @@ def all_or_one(text:str, sentences:Iterable[str]) -> str:
     return ""
 
 # %% ../../nbs/faithfulness/15_twins.ipynb #30408b03
-_AFTER = re.compile(r"(?<=[ㄱ-ㅎ가-힣])\s?(?:후|뒤|다음)(?:에야|에만|에|,)?\s")
+_AFTER = re.compile(r"(?<=[가-힣])\s?(?:(?:후|뒤|다음)(?:에야|에만|에|,)?|(?<=끝나)면|(?<=마치)면|(?<=완료되)면)\s")
 _BEFORE = re.compile(r"기\s?전(?:에|까지)\s")
 
 def _steps(text:str) -> list[tuple[frozenset[str], frozenset[str]]]:
@@ -113,7 +114,7 @@ def _steps(text:str) -> list[tuple[frozenset[str], frozenset[str]]]:
     found = []
     for rx, turned in ((_AFTER, False), (_BEFORE, True)):
         for m in rx.finditer(text):
-            left = re.split(r"[,.]\s|다만\s", text[:m.start()])[-1]
+            left = re.split(r"[,.]\s|다만\s|(?<=[려하되])면\s|(?<=[가-힣]{2})[은는]\s", text[:m.start()])[-1]
             right = re.split(r"[,.](?:\s|$)|(?<=고)\s|(?<=며)\s", text[m.end():])[0]
             if re.search(r"\d", left + right) or re.search(r"않|못|없|아니", left + right):
                 continue
@@ -131,7 +132,7 @@ def other_order(text:str, sentences:Iterable[str]) -> str:
             ax, bx = x - y, y - x
             if not (only_a and only_b and ax and bx) or only_a & ax or only_b & bx:
                 continue
-            if len(only_a & bx) >= .5*len(only_a) and len(only_b & ax) >= .5*len(only_b):
+            if 2*len(only_a & bx) >= len(only_a) and len(only_b & ax) >= min(.5*len(only_b), .5*len(ax)):
                 return "조문과 차례가 거꾸로입니다"
     return ""
 
@@ -185,10 +186,10 @@ def other_paragraph(
     cover = {n: len(mine & _content(t)) / len(mine) for n, t in parts.items()}
     has = {n: sum(any(_number_match(q, y) >= .95 for y in find_quantities(t)) for q in figures) for n, t in parts.items()}
     best = max(parts, key=lambda n: (has[n], cover[n]))
-    if best == k or cover[best] < .5 or re.search(r"제\s?\d+\s?항", parts[best] + parts[k]):
+    if best == k or cover[best] < .2 or re.search(r"제\s?\d+\s?항", parts[best] + parts[k]):
         return ""
-    better = figures and has[best] == len(figures) and not has[k] and cover[best] >= cover[k]
-    if better or not figures and cover[best] - cover[k] >= .4 and cover[k] <= .25:
+    better = figures and has[best] == len(figures) and not has[k]
+    if better or not figures and cover[best] >= .5 and cover[best] - cover[k] >= .4 and cover[k] <= .25:
         return f"제{k}항이 아니라 제{best}항에 있는 말입니다"
     return ""
 
@@ -214,7 +215,7 @@ def other_edge(quantities:Iterable[Quantity], S:ReadContext, sentences:Iterable[
 # %% ../../nbs/faithfulness/15_twins.ipynb #203f51c3
 _SINCE = re.compile(r"(?P<e>(?:[가-힣]+\s){0,3}?[가-힣]*(?:날|일|때))(?:로)?부터\s")
 _PROMISED = frozenset("주문 결제 구매 청약 계약 신청 예약 가입 등록".split())
-_HANDED = frozenset("받 수령 인도 도착 배송 수취 통지".split())
+_HANDED = frozenset("받 수령 인도 도착 배송 수취 통지 설치".split())
 
 @lru_cache(maxsize=4096)
 def _counted(text:str) -> tuple[tuple[frozenset[str], Quantity], ...]:
@@ -228,7 +229,7 @@ def _counted(text:str) -> tuple[tuple[frozenset[str], Quantity], ...]:
             found.append((frozenset(words), q))
     return tuple(found)
 
-def other_start(text:str, sentences:Iterable[str]) -> str:
+def other_start(text:str, sentences:Sequence[str]) -> str:
     "Why a claim counts a time from another day than the passage does, in Korean; '' where nothing is certain."
     theirs = [x for s in sentences for x in _counted(s)]
     for event, q in _counted(text):
@@ -238,6 +239,9 @@ def other_start(text:str, sentences:Iterable[str]) -> str:
         other = [y for e, y in theirs if event <= e and _of_a_kind(q, y) and q.value != y.value]
         if other:
             return f"그날부터는 {quoted(other[0].text, '이라')}고 합니다"
+        known = " ".join(s for s in sentences if not any(e == x for x, _ in _counted(s) for e, _ in same))
+        if all(w in known for w in event if len(w) > 1) and any(len(w) > 1 for w in event):
+            return f"{quoted(q.text, '을')} 세는 날이 다릅니다"
         apart = all(e & _HANDED and not e & _PROMISED for e, _ in same) and event & _PROMISED and not event & _HANDED
         if apart and not any(e & _PROMISED for e, _ in theirs):
             return f"{quoted(q.text, '을')} 세는 날이 다릅니다"
