@@ -35,7 +35,7 @@ def own(small):
     yield ["robustness.py", *(["--slice"] if small else ["--every", "10"])]
     yield ["retrieval.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
     yield ["formality.py", str(HERE.parent/"data/hanbit/queries.jsonl")]
-    for name in ("ladder.py", "stages.py", "contrast.py", "ablation.py", "sweep.py", "tasks.py"): yield [name, *(["--slice"] if small else [])]
+    for name in ("ladder.py", "stages.py", "contrast.py", "claim_kinds.py", "ablation.py", "sweep.py", "tasks.py"): yield [name, *(["--slice"] if small else [])]
     for path in sorted(HERE.glob("phase_*.py")): yield [path.name, *(["--slice"] if small else [])]
     yield ["fusion_weight.py", *(["--slice"] if small else [])]
     yield ["weights.py", str(HERE.parent/"data/hanbit"), *(["--slice"] if small else [])]
