@@ -55,6 +55,8 @@ def _shown(words:frozenset[str], sentence:str) -> str:
 
 _RECKONED = re.compile(r"씩(?![가-힣])|나누|나눠|합하|합쳐|더하|곱하|[두세네]\s?배")     # '셋이 나누어 50만원씩'
 
+_RELATION = re.compile(r"(?:이후|이전|부터|까지|이상|이하|미만|초과|다음|나머지|밖에)$")      # no name of anything
+
 def other_twin(
     text:str,           # a claim
     S:ReadContext,      # what was read of the context
@@ -64,13 +66,14 @@ def other_twin(
     flat, quantities = re.sub(r"\s", "", text), find_quantities(text)
     for s, t, own in _twins(S) if quantities and not _RECKONED.search(text) else ():
         a, b = _written(S.sents[s]), _written(S.sents[t])
-        if not all(w in flat for w in own) or any(w in flat for w in a - b):
+        if not all(w in flat for w in own) or any(w in flat for w in a - b) or any(map(_RELATION.search, (a | b) - (a & b))):
             continue
         for q in quantities:
             pairs = list(zip(S.reads[s].quantities, S.reads[t].quantities))
             there = [(x, y) for x, y in pairs if _of_a_kind(q, x)]
             elsewhere = any(_number_match(q, y) >= .95 for k, y in S.numbers if k != s)
-            if len(there) == 1 and not elsewhere and _number_match(q, there[0][0]) >= .95 and _number_match(q, there[0][1]) < .6:
+            alone = sum(_of_a_kind(q, x) for x in quantities) == 1
+            if len(there) == 1 and alone and not elsewhere and _number_match(q, there[0][0]) >= .95 and _number_match(q, there[0][1]) < .6:
                 return (f"{quoted(q.text, '은')} '{_shown(a - b, S.sents[s])}'에 대한 값입니다. '{_shown(own, S.sents[t])}'에 대해서는"
                         f" {quoted(there[0][1].text, '이라')}고 합니다")
     return ""
