@@ -131,11 +131,15 @@ _BROKE = re.compile(
     r"|(?:요청|응답|연결|접속|처리|대기)\s?시간(?:이|을)?\s?초과(?:되었|됐|했|하였)"
     r"|(?:서버|서비스|시스템|모델|API)[^.]{0,24}(?:연결|접속|통신|호출|응답)[^.]{0,12}(?:실패|수\s?없습니다|되지\s?않았|되지\s?않습니다|못했)"
     r"|(?:답변|응답|답|결과)(?:을|를)?\s?(?:생성|처리|불러|만들)[^.]{0,10}(?:못했|실패|수\s?없습니다|지\s?않았)"
-    r"|(?:호출|요청|응답|생성|연결)\s?(?:실패|오류)(?:\s?[:：(]|\W*$)|^\W*일시적인?\s(?:오류|장애|에러)(?:입니다|예요|이에요)")
+    r"|(?:호출|요청|응답|생성|연결)\s?(?:실패|오류)(?:\s?[:：(]|\W*$)|^\W*일시적인?\s(?:오류|장애|에러)(?:입니다|예요|이에요)"
+    r"|세션이\s?만료되었(?:습니다|어요)|이용자가\s?많아[^.]{0,24}(?:지연|어렵)|(?:답변|응답)을?\s?(?:생성|준비|작성)하는\s?중입니다|(?:서비스|시스템)\s?점검\s?중입니다")
+_AGAIN = re.compile(r"다시\s?(?:로그인|이용|시도|접속)|잠시만?\s?(?:후|뒤|기다)")
+# what a screen says, told of: "'일시적인 오류가 발생했습니다'라는 창이 뜨면"
+_TOLD_OF = re.compile(r"['\"‘“「][^'\"’”」]{2,80}['\"’”」]\s?(?:이?라는|이?라고|이?라며)")
 
 def _is_error(text:str) -> bool:
     "An error text and nothing else."
-    bare = text.strip()
+    bare = _TOLD_OF.sub(" ", text).strip()
     if _FAULT.fullmatch(bare):
         return True
     if bare[:1] == "{":
@@ -148,7 +152,7 @@ def _is_error(text:str) -> bool:
     if len(bare) < 400 and not re.search("[가-힣]", bare) and _SERVER_SAID.search(bare):
         return True
     return len(bare) < 400 and bool(_BROKE.search(bare)) and all(
-        _BROKE.search(p.text) or p.kind in ("advice", "abstention", "greeting", "question", "heading") or _idle(p)
+        _BROKE.search(p.text) or _AGAIN.search(p.text) or p.kind in ("advice", "abstention", "greeting", "question", "heading") or _idle(p)
         for p in split_claims(text))
 
 def _is_template(text:str) -> bool:
