@@ -152,7 +152,7 @@ def _is_error(text:str) -> bool:
     if len(bare) < 400 and not re.search("[가-힣]", bare) and _SERVER_SAID.search(bare):
         return True
     return len(bare) < 400 and bool(_BROKE.search(bare)) and all(
-        _BROKE.search(p.text) or _AGAIN.search(p.text) or p.kind in ("advice", "abstention", "greeting", "question", "heading") or _idle(p)
+        _BROKE.search(p.text) or len(p.text) < 40 and _AGAIN.search(p.text) or p.kind in ("advice", "abstention", "greeting", "question", "heading") or _idle(p)
         for p in split_claims(text))
 
 def _is_template(text:str) -> bool:

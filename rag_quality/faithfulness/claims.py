@@ -28,7 +28,7 @@ from .rules import _other_role
 from .spelled import spelled_out, worked_out
 from .ranges import in_range
 from .rules import _other_row, _told_by_cell
-from .twins import not_free, other_edge, other_order, other_paragraph, other_start, other_twin
+from .twins import other_paragraph, other_start, other_twin
 from rag_quality.faithfulness.features import (_absent_contacts, _content_signs, _dropped_signs, _name_signs, _number_signs,
     _state_signs, _talk_signs)
 from ..core.wall import Failure, Wall, attempt
@@ -228,10 +228,6 @@ class _Tries(Wall):
     def __call__(self, of, *given, otherwise=None, name=""):
         return super().__call__(f"validator:{(name or of.__name__).lstrip('_')}", of, *given, otherwise=otherwise)
 
-def _leant(at:Standing, S:ReadContext) -> list[str]:
-    "The sentences that a claim leans on."
-    return [S.sents[s] for s in at.sents]
-
 def _around(S:ReadContext, passages) -> list[str]:
     "The sentences of some passages."
     return [t for t, p in zip(S.sents, S.of) if p in passages]
@@ -243,10 +239,7 @@ RULES = {
     "other_row": ("number", lambda c, at, S, where, near: (_other_row(at.r.text, at.r.quantities, S, where | near) or ("", ""))[1]),
     "other_range": ("number", lambda c, at, S, where, near: (in_range(at.r.text, S, frozenset(where | near)) or ("", ""))[1]),
     "other_twin": ("number", lambda c, at, S, where, near: other_twin(at.r.text, S)),
-    "other_order": ("condition", lambda c, at, S, where, near: other_order(at.r.text, _leant(at, S))),
-    "other_edge": ("number", lambda c, at, S, where, near: other_edge(at.r.quantities, S, at.sents, where | near)),
     "other_start": ("condition", lambda c, at, S, where, near: other_start(at.r.text, _around(S, where | near))),
-    "not_free": ("number", lambda c, at, S, where, near: not_free(at.r.text, _leant(at, S), [S.texts[p] for p in where | near])),
     "other_role": ("entity", lambda c, at, S, where, near: _other_role(at, S)),
     "other_limit": ("number", lambda c, at, S, where, near: _other_limit(at, S)),
     "other_sign": ("negation", lambda c, at, S, where, near: _other_sign(at, S)),

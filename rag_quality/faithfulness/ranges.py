@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from ..claims.quantities import Quantity, find_quantities
 from ..claims.tables import Table, find_tables, label_column, with_unit
-from .context import ReadContext, _number_match, _statement, read_source
+from .context import ReadContext, _number_match, _statement
 from ..korean.formality import tokens
 from ..korean.particles import quoted
 
@@ -43,7 +43,8 @@ def _inside(value:Fraction, r:Quantity) -> bool:
 def _same_scale(rows:Sequence[_Range]) -> bool:
     "Are they ranges of one thing, not one range twice?"
     scale = {(r.holds.dimension, r.holds.unit, r.holds.side) for r in rows}
-    return len(rows) > 1 and len(scale) == 1 and len({(r.holds.bound, r.holds.value, r.holds.upper) for r in rows}) == len(rows)
+    ends = {(r.holds.bound, r.holds.value, r.holds.upper) for r in rows}
+    return len(rows) > 1 and len(scale) == 1 and len(ends) == len(rows)
 
 # %% ../../nbs/faithfulness/14_ranges.ipynb #0f67bdc7
 def _figures(t:Table, i:int, cell:str) -> tuple[Quantity, ...]:
@@ -68,14 +69,15 @@ def _halves(text:str, found:Sequence[Quantity]) -> list[Quantity]:
     out = []
     for q in found:
         p = out[-1] if out else None
-        alike = p is not None and (p.dimension, p.unit, p.side) == (q.dimension, q.unit, q.side) and p.upper is None and q.upper is None
-        if alike and p.bound in (">=", ">") and q.bound in ("<=", "<") and q.start - p.end <= 3 and p.value < q.value:
+        alike = p is not None and (p.dimension, p.unit, p.side) == (q.dimension, q.unit, q.side)
+        if alike and p.upper is None and q.upper is None and p.bound in (">=", ">") and q.bound in ("<=", "<") and q.start - p.end <= 3 and p.value < q.value:
             out[-1] = replace(p, text=text[p.start:q.end], end=q.end, upper=q.value, upper_bound=q.bound)
         else:
             out.append(q)
     return out
 
-_LINE = re.compile(r"\s*(?:(?:[①-⑳]|\d{1,2}[.)]|[가-하][.)]|[-*•])\s)?\s*(?P<name>[^:：\n]{2,30})[:：]\s*(?P<cell>[^\n]{1,60}?)[.\s]*$")
+_LINE = re.compile(
+    r"\s*(?:(?:[①-⑳]|\d{1,2}[.)]|[가-하][.)]|[-*•])\s)?\s*(?P<name>[^:：\n]{2,30})[:：]\s*(?P<cell>[^\n]{1,60}?)[.\s]*$")
 
 def _ranges_of_lines(text:str) -> tuple[_Range, ...]:
     "'1. 10점 이상 15점 미만: 보호자 통지' and the lines after it."
@@ -97,8 +99,10 @@ def _ranges_of_sentence(text:str) -> tuple[_Range, ...]:
         if own and y.value is not None and y.start - x.end <= 16:
             rows.append(_Range(x.text, x, (("", y.text, (y,)),), ()))
     kinds = {(r.values[0][2][0].dimension, r.values[0][2][0].unit) for r in rows}
-    spent = sum(1 for r in rows for q in found if q.dimension == r.holds.dimension and q.unit == r.holds.unit) // max(len(rows), 1)
-    return tuple(rows) if len(kinds) == 1 and spent == len(rows) and _same_scale(rows) else ()
+    if len(kinds) != 1 or not _same_scale(rows):
+        return ()
+    scale = rows[0].holds
+    return tuple(rows) if sum((q.dimension, q.unit) == (scale.dimension, scale.unit) for q in found) == len(rows) else ()
 
 @lru_cache(maxsize=256)
 def _ranges_in(S:ReadContext) -> tuple[tuple[int, tuple[_Range, ...], frozenset[str]], ...]:
@@ -188,15 +192,17 @@ def _by_words(text:str, q:Quantity, row:_Range, rows) -> tuple[bool, str]|None:
         words = re.findall(r"[가-힣A-Za-z0-9]{2,}", cell)
         return len(words) > 1 and all(w in text for w in words)
     mine = {c for _, c in row.words}
-    here, there = [c for c in mine if said(c)], [(c, r) for r in rows if r is not row for _, c in r.words if c not in mine and said(c)]
+    here = [c for c in mine if said(c)]
+    there = [(c, r) for r in rows if r is not row for _, c in r.words if c not in mine and said(c)]
     if len(here) == 1 and not there:
         return True, ""
     if len(there) == 1 and not here and len(mine) == 1:
         c, r = there[0]
-        return False, f"{quoted(c, '은')} '{r.label}'의 것입니다. {q.text}에 맞는 줄 '{row.label}'에는 {quoted(next(iter(mine)), '이라')}고 합니다"
+        return False, (f"{quoted(c, '은')} '{r.label}'의 것입니다. {q.text}에 맞는 줄 '{row.label}'에는"
+                       f" {quoted(next(iter(mine)), '이라')}고 합니다")
     return None
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=256)
 def in_range(
     text:str,                        # a claim
     S:ReadContext,                   # what was read of the context

@@ -73,8 +73,8 @@ class CampusSearch:
             raise ConfigError("bm25와 passages의 조문이 같지 않습니다.")
         self.coverage_of = coverage_of or bm25.coverage
         self._row = {d: i for i, d in enumerate(bm25.doc_ids)}
-        # what was found last, and how deep it was looked for: the rows of a ladder ask alike
-        self._kept: dict[tuple, tuple[int, list[tuple[str, float]]]] = {}
+        # (query, text, trust) -> (how deep, the suggestion, what else was said, what was found): the rows of a ladder ask alike
+        self._kept: dict[tuple, tuple] = {}
         self.learnt = None if pack is None else LearntQuestions(pack, passages, self.rewriter)
 
     def trust(self, query:str, suggestion:FormalTerms) -> float:
@@ -104,15 +104,14 @@ class CampusSearch:
         k = check_k(k)
         s = self.rewriter.suggest(query) if suggestion is None else suggestion
         trust = self.trust(query, s) if trust is None else trust
-        key = (query, text, trust, repr(s.terms), repr(how))
-        depth, found = self._kept.get(key, (0, []))
-        if depth < k:
+        last = self._kept.get((query, text, trust))
+        if last is None or last[0] < k or last[1] is not s or last[2] != how:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
             depth = max(k, _AHEAD)
-            found = self._search(query, depth, s, trust, text, how)
-            self._kept[key] = depth, found
-        return found[:k]
+            last = depth, s, how, self._search(query, depth, s, trust, text, how)
+            self._kept[query, text, trust] = last
+        return last[3][:k]
 
     def _search(self, query, k, s, trust, text, how) -> list[tuple[str, float]]:
         if not trust and (self.learnt is None or self.learnt.nearest(query) is None):

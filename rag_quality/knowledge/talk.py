@@ -168,7 +168,8 @@ def own_names(passages:Iterable[Passage], at_least:int=3) -> list[str]:
     return [name for name, n in count.most_common(1) if n >= at_least]
 
 _CAMPUS = re.compile("대학|학생|학칙|학과|학부|총장|학위|학점|휴학|졸업|전공|교수|수강|등록금")
-_SCHOOLS = ("초등학교", "중학교", "고등학교", "유치원", "어린이집")      # they have 학생 and 졸업, too
+# schools have 학생 and 졸업, too
+_SCHOOL, _HIGHER = re.compile("초등학교|중학교|고등학교|유치원|어린이집"), re.compile("대학")
 _CAMPUS_SHARE = .4      # universities' rule books: .64 to .69 of the passages; statutes and rules of other fields: at most .19
 
 def speaks_of_campus(text:str) -> bool:
@@ -182,8 +183,11 @@ def about_campus(passages:Iterable[Passage]) -> bool:
     if (domain := chosen_domain()) in ("campus", "none"):
         return domain == "campus"
     texts = [p.full_text for p in passages]
-    schools, universities = (sum(word in t for t in texts for word in some) for some in (_SCHOOLS, ("대학",)))
-    return not texts or schools <= universities and sum(bool(_CAMPUS.search(t)) for t in texts)/len(texts) >= _CAMPUS_SHARE
+    def share(rx):
+        return sum(bool(rx.search(t)) for t in texts)/len(texts)
+    if not texts:
+        return True
+    return share(_CAMPUS) >= _CAMPUS_SHARE and share(_SCHOOL) < max(_CAMPUS_SHARE, share(_HIGHER))
 
 def _live_matter(toks:Sequence[Token], lists:dict[str, frozenset[str]]) -> list[str]:
     "The words that make a query one about today; [] where a condition is put or nothing changes by the day."

@@ -57,7 +57,7 @@ _PIECES = (
 _BESIDE = re.compile(
     r"thought|think|reason|tool|function|status|ping|heartbeat|keep.?alive|source|citation|reference|retriev|search|document|context|"
     r"meta|usage|start|begin|created|init|open|progress|log|debug|tts|audio|step|node|workflow|suggest|related|title|session|added|"
-    r"follow|quick|recommend|hint|chip|검색|출처|근거|참고|추천|관련|상태|진행|제안|"
+    r"follow.?up|quick.?repl|recommend|(?:^|[._-])(?:hint|chip)s?$|검색|출처|근거|참고|추천|관련|상태|진행|제안|"
     r"signature|in_progress|queued|on_(?!chat_model_stream)", re.I)
 _OVER = re.compile(r"(?:^|[._\-:])(?:done|end|finish(?:ed)?|complete[d]?|stop|close[d]?|final|result)$|^message_end$|^workflow_finished$", re.I)
 _WRONG = re.compile(r"(?:^|[._\-:])(?:error|fail(?:ed|ure)?|exception)$", re.I)
