@@ -20,7 +20,8 @@ from ..claims.splitting import Claim, split_claims
 from .claims import _MOST
 from .model import ClaimVerdict, Flag, check_claims, context_texts, hide_orders
 from .context import untagged
-from .model import _join_entailment, _join_llm, load_entailment
+from .joint import load_entailment
+from .model import _join_entailment, _join_llm
 from .context import read_source
 from .outside import Beyond, beyond_of
 from ..core.wall import Failure, attempt, failure_of

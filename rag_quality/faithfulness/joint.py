@@ -4,16 +4,21 @@
 
 # %% auto #0
 __all__ = ['ABOUT', 'read_claims', 'joint_features', 'joint_weights', 'joint_score', 'about_features', 'about_weights',
-           'about_odds']
+           'about_odds', 'load_entailment']
 
 # %% ../../nbs/faithfulness/12_joint.ipynb #87751d4c
+import json
 import math
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
 
 from ..claims.reader import Reader, ReadPair, premise
-from ..core import ConfigError, load_config
+from ..core import ConfigError, MissingExtra, load_config
 from .claims import Checked, checked_claims
 from .context import ReadContext, read_source
 
@@ -134,3 +139,40 @@ def about_odds(signs:Sequence[Mapping[str, float]],  # the features of each clai
     z = [sum(w*x for w, x in zip(weights, about_features(s, r))) for s, r in zip(signs, said or [None]*len(signs))]
     sure = [v >= _odds(threshold) for v in z]
     return [v + _BESIDE*(sum(sure) > own) for v, own in zip(z, sure)]
+
+# %% ../../nbs/faithfulness/12_joint.ipynb #6ffa8f4c
+_LABELS = ("entailment", "neutral", "contradiction")
+
+def load_entailment(
+    path: str | os.PathLike,     # a cross-encoder's folder with config.json, labels entailment, neutral, contradiction
+    *,
+    device: str | None = None,   # 'cpu', 'cuda' ...; None: what sentence-transformers chooses
+) -> Callable:
+    """A function of (premise, hypothesis) pairs that gives the probability of each label a pair. Raises `ConfigError` where the
+    folder is no such model; the function raises `MissingExtra` where sentence-transformers is not installed."""
+    path = Path(path)
+    if not (path/"config.json").is_file():
+        raise ConfigError(f"NLI 모델 폴더가 아닙니다: {path} (config.json이 있는 cross-encoder 폴더를 주세요)")
+    try:
+        labels = json.loads((path/"config.json").read_text(encoding="utf8")).get("id2label", {})
+    except ValueError as e:
+        raise ConfigError(f"{path}/config.json: JSON이 아닙니다 ({e})") from None
+    order = [str(labels[k]).lower() for k in sorted(labels, key=int)] if all(str(k).isdigit() for k in labels) else []
+    if set(order) != set(_LABELS):
+        raise ConfigError(f"{path}: 갈래가 {order or '없음'}입니다. {', '.join(_LABELS)} 셋이어야 합니다.")
+    model = None
+    def entailment(pairs:Sequence[tuple[str, str]]) -> list[dict[str, float]]:
+        nonlocal model
+        if model is None:
+            try:
+                from sentence_transformers import CrossEncoder
+            except ImportError:
+                raise MissingExtra("NLI 모델에는 sentence-transformers가 필요합니다: pip install 'rag_quality[dense]'") from None
+            model = CrossEncoder(str(path), device=device)
+        z = np.asarray(
+            model.predict(list(pairs), activation_fn=None, convert_to_numpy=True), float).reshape(len(pairs), -1)
+        if (z < 0).any() or not np.allclose(z.sum(1), 1, atol=1e-3):
+            z = np.exp(z - z.max(1, keepdims=True))
+            z /= z.sum(1, keepdims=True)
+        return [dict(zip(order, map(float, row))) for row in z]
+    return entailment

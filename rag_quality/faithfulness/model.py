@@ -4,18 +4,16 @@
 
 # %% auto #0
 __all__ = ['WRONG', 'SURE', 'THRESHOLD', 'CAPPED', 'HEDGED', 'COPIED', 'SignModel', 'ClaimVerdict', 'limits', 'check_claims',
-           'joint_limits', 'load_entailment', 'Flag', 'context_texts', 'hide_orders']
+           'joint_limits', 'Flag', 'context_texts', 'hide_orders']
 
 # %% ../../nbs/faithfulness/04_model.ipynb #718af4a9
 import json
 import logging
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +25,7 @@ from .claims import Checked, checked_claims
 from .context import Flag, ReadContext, _places, context_texts, hide_orders, read_source
 from .features import _foreign_words, _rival_number
 from .joint import about_odds, joint_score, read_claims
+from .reckoned import unreckoned
 from .outside import Beyond, claim_references, missing_texts, told
 from ..korean.particles import quoted
 from ..llm import check_role
@@ -239,6 +238,23 @@ def check_claims(
     return verdicts
 
 def _judged(found, S:ReadContext, model, reader:Reader|None) -> tuple[ClaimVerdict, ...]:
+    "The verdicts; of what is not supported as it stands, and reckoned rightly, that on what it is reckoned of."
+    return tuple(_unreckoned(f, v, S, model, reader) for f, v in zip(found, _as_said(found, S, model, reader)))
+
+def _unreckoned(f:Checked, v:ClaimVerdict, S:ReadContext, model, reader) -> ClaimVerdict:
+    if v.verdict == "supported" or f.rule or f.contacts or f.told or f.signs["cite_abs"] or not f.at.near:
+        return v
+    text, failure = attempt(
+        "validator:unreckoned", unreckoned, f.cited.text[:600], S, frozenset(n[1] for n in f.at.near), otherwise="")
+    if failure:
+        f.failures = (*f.failures, failure)
+    again = checked_claims(text, S) if text else ()
+    w = _as_said(again, S, model, reader)[0] if len(again) == 1 else v
+    if w.verdict != "supported":
+        return v
+    return replace(w, text=v.text, start=v.start, end=v.end, reason=f"{w.reason} 셈도 맞습니다: '{text}'")
+
+def _as_said(found, S:ReadContext, model, reader:Reader|None) -> tuple[ClaimVerdict, ...]:
     "The verdicts by the rules, or by them and the reader; where it fails, by the rules."
     scores = _scores_of(found, model)
     said, failure = attempt("validator:reader", read_claims, found, S, reader, otherwise=None) if reader and found else (None, None)
@@ -340,42 +356,6 @@ def _join_entailment(
         elif p["entailment"] >= _TRUSTED:
             out[i] = _moved(out[i], "supported", p["entailment"], f"NLI 모델이 따라 나온다고 합니다({p['entailment']:.2f}).", "nli")
     return tuple(out), ""
-
-# %% ../../nbs/faithfulness/04_model.ipynb #6ffa8f4c
-def load_entailment(
-    path: str | os.PathLike,     # a cross-encoder's folder with config.json, labels entailment, neutral, contradiction
-    *,
-    device: str | None = None,   # 'cpu', 'cuda' ...; None: what sentence-transformers chooses
-) -> Callable:
-    """A function of (premise, hypothesis) pairs that gives the probability of each label a pair. Raises `ConfigError` where the
-    folder is no such model; the function raises `MissingExtra` where sentence-transformers is not installed."""
-    path = Path(path)
-    if not (path/"config.json").is_file():
-        raise ConfigError(f"NLI 모델 폴더가 아닙니다: {path} (config.json이 있는 cross-encoder 폴더를 주세요)")
-    try:
-        labels = json.loads((path/"config.json").read_text(encoding="utf8")).get("id2label", {})
-    except ValueError as e:
-        raise ConfigError(f"{path}/config.json: JSON이 아닙니다 ({e})") from None
-    order = [str(labels[k]).lower() for k in sorted(labels, key=int)] if all(str(k).isdigit() for k in labels) else []
-    if set(order) != set(_LABELS):
-        raise ConfigError(f"{path}: 갈래가 {order or '없음'}입니다. {', '.join(_LABELS)} 셋이어야 합니다.")
-    model = None
-    def entailment(pairs:Sequence[tuple[str, str]]) -> list[dict[str, float]]:
-        nonlocal model
-        if model is None:
-            try:
-                from sentence_transformers import CrossEncoder
-            except ImportError:
-                raise MissingExtra("NLI 모델에는 sentence-transformers가 필요합니다: pip install 'rag_quality[dense]'") from None
-            model = CrossEncoder(str(path), device=device)
-        import numpy as np
-        z = np.asarray(
-            model.predict(list(pairs), activation_fn=None, convert_to_numpy=True), float).reshape(len(pairs), -1)
-        if (z < 0).any() or not np.allclose(z.sum(1), 1, atol=1e-3):
-            z = np.exp(z - z.max(1, keepdims=True))
-            z /= z.sum(1, keepdims=True)
-        return [dict(zip(order, map(float, row))) for row in z]
-    return entailment
 
 # %% ../../nbs/faithfulness/04_model.ipynb #05767099
 def _faithfulness_prompt(prompts=None   # a mapping or a path; default: data/config/prompts.json

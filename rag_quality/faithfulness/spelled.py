@@ -79,10 +79,18 @@ def _core(q:Quantity) -> tuple[int, int]:
     m = re.search(r"\d[\d.,]*\s?[천만억]?\s?원|[\d.,천만억백십일이삼사오육칠팔구]+\s?원", q.text)
     return (q.start + m.start(), q.start + m.end()) if m else (q.start, q.end)
 
+_BEYOND = re.compile(r"넘는|넘은|초과하는|초과한|(?:둘째|셋째|[두세]\s?번째|\d번째)\s?[가-힣]{0,4}부터")
+_AT_MOST = re.compile(r"한도|넘|최대|초과")
+
 def _too_many(n:Quantity, S:ReadContext, s:int) -> bool:
-    "Is a count beyond what the passage of a sentence allows: six hours, of at most four?"
+    "Is a count beyond what the passage of a sentence allows (six hours, of at most four), or is less than all of it counted?"
+    if (m := _BEYOND.search(S.sents[s])) and m[0].endswith("부터"):
+        return True
+    def counted(k):
+        return k == s and bool(m) or k != s and _AT_MOST.search(S.sents[k]) and not any(_money(z) for j, z in S.numbers if j == k)
     return any(
-        y.bound in ("<=", "<") and (y.dimension, y.unit) == (n.dimension, n.unit) and n.value > y.value
+        (y.dimension, y.unit) == (n.dimension, n.unit) and y.value is not None and not y.per and n.value > y.value
+        and (y.bound in ("<=", "<") or counted(k))
         for k, y in S.numbers if S.of[k] == S.of[s])
 
 def _product(r:Reading, q:Quantity, prices, S:ReadContext) -> str:
