@@ -58,8 +58,8 @@ def _near(formal:str, matter:str, domain:str) -> tuple[tuple[Need, Lay, float, b
 
 # %% ../../nbs/persona/04_wording.ipynb #a1c5e7d3
 # P(the bank's need, in the regulations' words, is the article's matter); twice the log-odds of these words and once of
-# the lay ones, for the article and for its sentences that are to answer; from 149 pairs that were read, 2026-11
-_MATTER, _ANSWERS = .4, -5.
+# the lay ones, for the article and for its sentences that are to answer; from 350 pairs that were read, 2026-11
+_MATTER, _ANSWERS = .66, -4.
 
 class AnswerCheck:
     "Says whether the article of a need answers a wording of the bank."
@@ -110,9 +110,11 @@ def _bank_wordings(askable:Askable, persona:Persona, difficulty:str, query_type:
     facets, known, out = frozenset(askable.facets[:1 if difficulty == "easy" else None]), _content(askable.formal), []
     if answers is None or askable.kind in ("near", "far") or (domain := chosen_domain()) == "none":
         return []        # what nothing settles has to be asked for by its own words
-    def theirs(need, lay, sure):     # nobody in the bank is the person of a book: what tells the matter by itself, and no campus
-        return sure and not speaks_of_campus(need.regulation_text + lay.text) if persona.group == "role" else (
-            lay.persona in (*persona.like, *persona.near))
+    def theirs(need, lay, sure):
+        if persona.group != "role":
+            return lay.persona in (*persona.like, *persona.near)
+        # nobody in the bank is the person of a book: what tells the matter by itself, asks just for it, and no campus
+        return sure and bool(_asks(lay.text) & facets) and not speaks_of_campus(need.regulation_text + lay.text)
     for need, lay, near, sure in _near(askable.formal, askable.matter, domain):
         asks = _asks(lay.text)
         if (
