@@ -162,8 +162,15 @@ def _matter(query:PersonaQuery) -> str:
             if query.provenance.get("scope") and query.provenance["scope"] not in m
             else m
         )
-    words = [t.form for t in matter_words(query_tokens(query.formal))][:3]
-    return " ".join(words) or next(iter(query.topics), query.formal)
+    if query.provenance.get("need") and query.topics:
+        return query.topics[0]
+    words = ""       # the first three, with a blank only where one is written: '누리체육센터' is no three words
+    for n, t in enumerate(found := matter_words(query_tokens(query.formal))):
+        close = n and found[n-1].end == t.start
+        if n > 2 and not close:
+            break
+        words += t.form if close or not n else f" {t.form}"
+    return words or next(iter(query.topics), query.formal)
 
 # %% ../../nbs/persona/12_simulator.ipynb #c1a427ea
 def _pick(rng:random.Random, *texts:str) -> str:
