@@ -17,19 +17,52 @@ from .personas import Persona, PersonaGenerator
 # %% ../../nbs/persona/05_roles.ipynb #103b020b
 _GIVEN = re.compile(r"(?<![가-힣A-Za-z0-9])([가-힣]{2,10})(?:\([^()]*\))?(?:에게|께)(?=[\s,.는도만서])")
 _OFFICE = re.compile(
-    r"(?:장관|위원회?|의원|법원|장|처|청|부|국|과|실|팀|단|센터|법인|정부|국가|기관|공사|은행|조합|이사|심사관|교육감|회사)$")
+    r"(?:장관|위원회?|의원|법원|장|처|청|부|국|과|실|팀|단|센터|법인|정부|국가|기관|공사|은행|조합|이사|심사관|교육감|회사|군수|지사)$")
 _PEOPLE = re.compile(r"(?:임산부|임신부|산부|부부|주부|농부|가장)$")      # that end as an office does
 _NOBODY = frozenset(
     "사람 본인 당사자 개인 관계인 대상자 구성원 상대방 타인 자신 누구 전원 각자 서로 모두 우리 귀하 여러분 당신 아무".split())
 
+# whom a book never gives anything 'to' it may still tell to be a person: who means to do something, must do or may do it
+_NAME = r"(?P<name>[가-힣]{2,10}?)(?:\([^()]*\))?"
+_AFTER = r"(?:은|는|이|가)(?=[\s,])"
+_HEAD = r"(?:^|(?<=[①-⑳.)])|(?<=[①-⑳.),] ))"      # at the beginning of a sentence
+_MEANS = re.compile(
+    rf"(?<![고배염격독우장심])(?:려는|려고 하는|고자 하는) {_NAME}{_AFTER}|"
+    rf"{_HEAD}{_NAME.replace('name', 'also')}(?:은|는|이|가) [^.\n]{{0,40}}?(?:(?<![고배염격독우장심])려면|려고 하|고자 (?:하|할))", re.M)
+_MUST = re.compile(
+    rf"{_HEAD}{_NAME}(?:은|는) (?P<said>[^.\n]*?(?:[여아어해]야 (?:한|합|하)|수 (?:있|없)|아니 된다|안 된다|못한다))", re.M)
+_OBJECT = re.compile(r"(?<![가-힣\d])[가-힣]+[을를] ")
+_AT = r"에(?:서|는|서는|도)?(?=\s(?!대[하한해]|한[하정해]|관[하한해]|의[하한해]|따[르른라]|해당|속[하한해]))"
+
+def _doing(texts:Sequence[str]) -> dict[str, set[int]]:
+    """Those who mean to do, must do or may do something: name -> the texts in which they do; none to which one goes as to a
+    place ('클럽에', '기간에': of people it is 'X에게')."""
+    out = defaultdict(set)
+    for n, text in enumerate(texts):
+        for m in _MEANS.finditer(text):
+            out[m["name"] or m["also"]].add(n)
+        for m in _MUST.finditer(text):
+            if _OBJECT.search(m["said"]):
+                out[m["name"]].add(n)
+    out = {name: where for name, where in out.items() if not _NO_HEAD.search(name)}
+    at = re.compile(rf"(?<![가-힣])({'|'.join(sorted(map(re.escape, out), key=len, reverse=True))}){_AT}")
+    places = {m[1] for text in texts for m in at.finditer(text)} if out else set()
+    return {name: where for name, where in out.items() if name not in places}
+
+_NO_HEAD = re.compile(r"(?:[에서로하되려]|경우|때|날)$")
+
+def _told_to(name:str) -> bool:
+    return name not in _NOBODY and bool(_PEOPLE.search(name) or not _OFFICE.search(name))
+
 def roles_of(
     passages:Iterable[Passage],
-    least:int=2,                # articles that give something 'to' them, and in which they act
+    least:int=2,                # articles that give something 'to' them or in which they mean to act, and in which they act
 ) -> dict[str, tuple[str, ...]]:
     "Those of whom a book speaks: name -> doc_ids of the articles in which they act or are given something, the most first."
     texts = [(p.doc_id, p.text) for p in passages]
     given = Counter(name for _, text in texts for name in {m[1] for m in _GIVEN.finditer(text)})
-    names = [n for n, k in given.items() if k >= least and n not in _NOBODY and (_PEOPLE.search(n) or not _OFFICE.search(n))]
+    doing = {name for name, where in _doing([t for _, t in texts]).items() if len(where) >= least}
+    names = [n for n in {n for n, k in given.items() if k >= least} | doing if _told_to(n)]
     if not names:
         return {}
     ends = r"(?:\([^()]*\))?(?P<acts>은|는|이|가|께서(?:는|도)?)?(?P<given>(?:에게|께)(?:서|는|도|만)*)?(?![가-힣])"
@@ -40,7 +73,10 @@ def roles_of(
         acts.update(name for name, acting in found if acting)
         for name in {name for name, _ in found}:
             about[name].append(doc_id)
-    return {n: tuple(about[n]) for n in sorted(about, key=lambda n: (-len(about[n]), n)) if acts[n] >= least}
+    def enough(n):      # three articles give to them: that they act in one is enough
+        return acts[n] >= least or acts[n] and given[n] > least
+    return {n: tuple(about[n]) for n in sorted(about, key=lambda n: (-len(about[n]), n)) if enough(n)}
+
 
 # %% ../../nbs/persona/05_roles.ipynb #c944f47a
 _MOST, _ARTICLES = 8, 300      # roles that ask; articles that are kept of one
