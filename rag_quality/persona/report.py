@@ -247,21 +247,15 @@ def asked_notes(data:SessionData) -> list[str]:
     """How many questions of a session's `data` are people's words from the bank and how many are frames in the rule's own,
     and how much of the book they touch, in Korean; [] where none is either."""
     made = [q.get("provenance") or {} for q in data.queries.values()]
-    n = Counter(p.get("wording") for p in made)
-    bank, frames = n["bank"] + n["bank+frame"], n["frame"]
-    if not bank + frames:
+    n, whole = Counter(p.get("wording") for p in made), (data.session.get("collection") or {}).get("n_passages")
+    if not (bank := n["bank"] + n["bank+frame"]) + n["frame"]:
         return []
-    whole = (data.session.get("collection") or {}).get("n_passages")
-    touched = len({d for p in made for d in p.get("doc_ids", ())})
-    after = f"(이 가운데 {n['bank+frame']}개는 규정의 말로 된 물음을 덧붙임)" if n["bank+frame"] else ""
-    said = (
-        f"질문 {len(made)}개 가운데 {bank}개는 은행의 사람의 글{after}, {frames}개는 규정의 말로 지은 물음입니다. 은행의 글은 그 조문이"
-        " 답한다고 읽힌 것만 씁니다.")
-    if frames + n["bank+frame"] >= _FRAMED*len(made):
-        said += (
-            " 이용자가 제 말로 물으면 성공률이 더 낮을 수 있습니다: rag-quality learn의 팩(--knowledge)이나 내 물음으로도 재"
-            " 보세요.")
-    return [said + (f" 물은 조문 {touched}/{whole}." if whole else "")]
+    touched, own = len({d for p in made for d in p.get("doc_ids", ())}), n["frame"] + n["bank+frame"] >= _FRAMED*len(made)
+    return [
+        f"질문 {len(made)}개 가운데 {bank}개는 그 조문이 답한다고 읽힌 은행의 사람의 글이고({n['bank+frame']}개에는 규정의 말로 된 물음을 덧붙임)"
+        f" {n['frame']}개는 규정의 말로 지은 물음입니다." + own*(
+            " 이용자가 제 말로 물으면 성공률이 더 낮을 수 있습니다: rag-quality learn의 팩(--knowledge)이나 내 물음으로도 재 보세요.")
+        + (f" 물은 조문 {touched}/{whole}." if whole else "")]
 
 def model_notes(data:SessionData) -> list[str]:
     """How far a session's `data` is the language model's, role by role, in Korean: of how many questions, searches, answers and
