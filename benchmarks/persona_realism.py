@@ -23,7 +23,7 @@ from rag_quality.korean.formality import query_tokens
 from rag_quality.persona.needs import askables
 from rag_quality.persona.personas import PersonaGenerator
 from rag_quality.persona.roles import people_of
-from rag_quality.persona.wording import wording
+from rag_quality.persona.wording import AnswerCheck, wording
 from rag_quality.knowledge.questions import TYPES, query_types
 
 import kept
@@ -68,6 +68,7 @@ def interval(p:float, n:int) -> str:
 def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]:
     "n queries a persona on a collection: needs drawn so that no article belongs to one persona. No wording of the bank is used twice, as in a session."
     found, rows, used = [a for a in askables(collection) if a.answerable], [], set()
+    answers = AnswerCheck(collection.passages)
     for p in personas:
         rng = random.Random(f"{seed}:{p.id}"); mine = [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
         pool = rng.sample(mine, min(n, len(mine))) + rng.choices(mine, k=max(0, n - len(mine)))
@@ -75,7 +76,7 @@ def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]
         for i, (a, d) in enumerate(zip(pool, levels)):
             kinds = {"easy": ("사실 확인", "절차 질문", "자격 확인"), "medium": ("사실 확인", "절차 질문", "자격 확인", "비교 질문", "복합 질문", "은어/축약어"), "hard": ("모호한 질문", "감정 표현", "복합 질문", "은어/축약어")}[d]
             kind = rng.choice([k for k in kinds if k in a.types and (k != "비교 질문" or a.other)] or ["사실 확인"])
-            w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{p.id}:{i}"), used=used); used.add(w.lay)
+            w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{p.id}:{i}"), used=used, answers=answers); used.add(w.lay)
             rows.append({"text": w.text, "source": w.source, "persona": p.id, "group": next(iter(a.relevant)), "difficulty": d, "type": kind, "formal": a.formal, "steps": w.steps})
     return rows
 
@@ -105,6 +106,7 @@ def main():
 def matched(collection, real, who, learnt:dict, seed:int) -> list[dict]:
     "For each real query one generated for the same article by the person `who` gives; where nothing can be asked of the article, for another."
     found, lays, sources, used, rows, same = [a for a in askables(collection) if a.answerable], set(), Counter(), Counter(), [], 0
+    answers = AnswerCheck(collection.passages)
     for n, r in enumerate(real):
         rng, best = random.Random(f"{seed}:{n}"), collection.qrels.get(r.query_id, {})
         p = who(r, best)
@@ -118,7 +120,7 @@ def matched(collection, real, who, learnt:dict, seed:int) -> list[dict]:
         d = d if d in ("easy", "medium", "hard") else "medium"
         meant = next((t for t in TYPES if t[:2] == r.metadata.get("query_type", "")[:2]), "사실 확인")
         kind = meant if meant in a.types and (meant != "비교 질문" or a.other) else "사실 확인"
-        w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w"), used=lays, learnt=of[a.id])
+        w = wording(a, p, difficulty=d, query_type=kind, rng=random.Random(f"{seed}:{n}:w"), used=lays, learnt=of[a.id], answers=answers)
         lays.add(w.lay)
         sources[w.source] += 1
         rows.append({"text": w.text, "group": r.metadata.get("pair", r.query_id), "formal": a.formal})

@@ -118,8 +118,8 @@ def _test_command(args) -> int:
     pack, people = _pack_of(args, collection), people_of(collection, was.get("personas") or _persona_list(args.personas))
     if people[0].group == "role" and pack is None and llm is None:
         print(
-            f"rag-quality: 대학의 규정집이 아닌 듯하여 책이 부르는 사람({', '.join(p.name for p in people)})이 묻습니다. 은행에 가까운 물음이"
-            " 있으면 그것으로, 없으면 규정의 말에 가깝게 묻습니다: rag-quality learn으로 팩을 만들어 --knowledge로 주거나, --llm을 주거나,"
+            f"rag-quality: 대학의 규정집이 아닌 듯하여 책이 부르는 사람({', '.join(p.name for p in people)})이 묻습니다. 그 조문이 답한다고 읽힌"
+            " 은행의 글이 있으면 그것으로, 없으면 규정의 말로 묻습니다: rag-quality learn으로 팩을 만들어 --knowledge로 주거나, --llm을 주거나,"
             " 내 물음이 있으면 --data의 queries.jsonl로 evaluate를 쓰세요.",
             file=sys.stderr)
     elif people[0].group != "role" and not about_campus(collection.passages):

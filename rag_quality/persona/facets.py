@@ -266,11 +266,16 @@ from ..korean.particles import has_final
 # %% ../../nbs/persona/02_facets.ipynb #3fe8d87e
 _KIND = re.compile(r"\s*(?:에\s?관한|에\s?대한|의|등)?\s*(?:시행)?\s?(?:규정|지침|학칙|세칙|내규|규칙|요령|기준|정관|조례)$")
 _DOING = re.compile(r"\s*(?:운영|관리|지급|이용|지원|사용|처리|징수|반환|보호|복무|인사|업무|설치|취급|시행|학사|등에\s?관한)$")
+_ONE_WORD = re.compile(r"[가-힣]{2,}(?:규정|규칙|세칙|내규)")
 _AND = re.compile(r"\s*(?:및|[·ㆍ,]|(?<=[가-힣]{2})(?:와|과)(?=\s))\s*")
 
 def _scope_of(regulation:str) -> tuple[str, ...]:
-    "Whose or of what a regulation is, by its name; () where the name says nothing ('한빛대학교 학칙')."
+    """Whose or of what a regulation is, by its name; () where the name says nothing ('한빛대학교 학칙'). One word that is a
+    name with its kind stays whole: '다솜상사 취업규칙' is not of '취업'."""
     name = _KIND.sub("", regulation.strip())
+    last = next(iter(regulation.split()[-1:]), "")
+    if _ONE_WORD.fullmatch(last) and _DOING.sub("", name) == name:
+        return (last,)
     if name == regulation.strip() or re.search(r"(?:대학교|대학|학교|대학원대학교)$", name):
         return ()
     while (shorter := _DOING.sub("", name).rstrip()) and shorter != name:

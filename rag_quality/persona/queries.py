@@ -293,9 +293,8 @@ from pathlib import Path
 from ..knowledge.pack import Pack
 from ..knowledge.questions import asked_for
 from .needs import askables
-from .personas import _persona_of
-from .personas import PersonaQuery
-from .wording import wording
+from .personas import PersonaQuery, _persona_of
+from .wording import AnswerCheck, wording
 
 _log = logging.getLogger(__name__)
 from ..core.wall import Wall
@@ -350,6 +349,7 @@ class QueryGenerator:
         self.needs, self.llm, self.wall = askables(collection), llm, Wall()
         passages = getattr(collection, "passages", collection)
         self.learnt = {e.doc_id: e.questions for e in pack.fit(passages).fresh} if pack else {}
+        self.answers = AnswerCheck(passages)
 
     def generate(self, persona:"Persona|str", n:int=6, *, seed:int=0, avoid:Iterable[str]=()) -> list[PersonaQuery]:
         """`n` (at least 3) queries of `persona` (a Persona, its id or Korean name), fewer (with a log line) where the
@@ -383,7 +383,7 @@ class QueryGenerator:
             w = wording(
                 a, p, difficulty=slot.difficulty, query_type=_type(slot, a),
                 rng=random.Random(f"{seed}:{p.id}:{slot.number}:{a.id}:{turn}"), used=lays,
-                learnt=self._learnt_of(a))
+                learnt=self._learnt_of(a), answers=self.answers)
             if w.text.strip() and w.text not in seen and (a.kind != "near" or a.terms[-1] in w.text):
                 return w     # without its key word it would be another question
 

@@ -244,17 +244,17 @@ def error_notes(data:SessionData) -> list[str]:
 
 _FRAMED = .5      # share of questions in our own words from which the reader is told
 def asked_notes(data:SessionData) -> list[str]:
-    """How far the questions of a session's `data` are people's words, and how much of the book they touch, in Korean; [] where
-    most are a model's, a pack's or a person's words."""
+    """How many questions of a session's `data` are people's words from the bank and how many are frames in the rule's own,
+    and how much of the book they touch, in Korean; [] where none is either."""
     made = [q.get("provenance") or {} for q in data.queries.values()]
-    ours = sum(p.get("wording") in ("frame", "bank+frame") for p in made)
-    if not made or ours < _FRAMED*len(made):
+    n, whole = Counter(p.get("wording") for p in made), (data.session.get("collection") or {}).get("n_passages")
+    if not (bank := n["bank"] + n["bank+frame"]) + n["frame"]:
         return []
-    whole = (data.session.get("collection") or {}).get("n_passages")
-    touched = len({d for p in made for d in p.get("doc_ids", ())})
+    touched, own = len({d for p in made for d in p.get("doc_ids", ())}), n["frame"] + n["bank+frame"] >= _FRAMED*len(made)
     return [
-        f"질문 {len(made)}개 가운데 {ours}개는 규정의 말로 지은 물음(이거나 그것을 덧붙인 것)입니다. 이용자가 제 말로 물으면 성공률이 더 낮을 수"
-        " 있습니다: rag-quality learn의 팩(--knowledge)이나 내 물음으로도 재 보세요."
+        f"질문 {len(made)}개 가운데 {bank}개는 그 조문이 답한다고 읽힌 은행의 사람의 글이고({n['bank+frame']}개에는 규정의 말로 된 물음을 덧붙임)"
+        f" {n['frame']}개는 규정의 말로 지은 물음입니다." + own*(
+            " 이용자가 제 말로 물으면 성공률이 더 낮을 수 있습니다: rag-quality learn의 팩(--knowledge)이나 내 물음으로도 재 보세요.")
         + (f" 물은 조문 {touched}/{whole}." if whole else "")]
 
 def model_notes(data:SessionData) -> list[str]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from ..answering.parts import source_of
 from ..core import ConfigError, Passage
 from ..knowledge.talk import about_campus
 from .personas import Persona, PersonaGenerator
@@ -17,19 +18,53 @@ from .personas import Persona, PersonaGenerator
 # %% ../../nbs/persona/05_roles.ipynb #103b020b
 _GIVEN = re.compile(r"(?<![가-힣A-Za-z0-9])([가-힣]{2,10})(?:\([^()]*\))?(?:에게|께)(?=[\s,.는도만서])")
 _OFFICE = re.compile(
-    r"(?:장관|위원회?|의원|법원|장|처|청|부|국|과|실|팀|단|센터|법인|정부|국가|기관|공사|은행|조합|이사|심사관|교육감|회사)$")
+    r"(?:장관|위원회?|의원|법원|장|처|청|부|국|과|실|팀|단|센터|법인|정부|국가|기관|공사|은행|조합|이사|심사관|교육감|회사|군수|지사)$")
 _PEOPLE = re.compile(r"(?:임산부|임신부|산부|부부|주부|농부|가장)$")      # that end as an office does
 _NOBODY = frozenset(
     "사람 본인 당사자 개인 관계인 대상자 구성원 상대방 타인 자신 누구 전원 각자 서로 모두 우리 귀하 여러분 당신 아무".split())
 
+# whom a book never gives anything 'to' it may still tell to be a person: who means to do something, must do or may do it
+_NAME = r"(?P<name>[가-힣]{2,10}?)(?:\([^()]*\))?"
+_AFTER = r"(?:은|는|이|가)(?=[\s,])"
+_HEAD = r"(?:^|(?<=[①-⑳.)])|(?<=[①-⑳.),] ))"      # at the beginning of a sentence
+_MEANS = re.compile(
+    rf"(?<![고배염격독우장심])(?:려는|려고 하는|고자 하는) {_NAME}{_AFTER}|"
+    rf"{_HEAD}{_NAME.replace('name', 'also')}(?:은|는|이|가) [^.\n]{{0,40}}?(?:(?<![고배염격독우장심])려면|려고 하|고자 (?:하|할))", re.M)
+_MUST = re.compile(
+    rf"{_HEAD}{_NAME}(?:은|는) (?P<said>[^.\n]*?(?:[여아어해]야 (?:한|합|하)|수 (?:있|없)|아니 된다|안 된다|못한다))", re.M)
+# the object of that very verb: in '요금은 형편을 고려하여 정하여야 한다' it is of another, and the fee is what is set
+_OBJECT = re.compile(r"(?<![가-힣\d])[가-힣]+[을를] (?:[^ ]*[^ 여고며서아어면] ){0,2}[^ ]+ ?(?:수 [있없]|한|합|하|아니|안|못)[^ ]*$")
+_AT = r"에(?:서|는|서는|도)?(?=\s(?!대[하한해]|한[하정해]|관[하한해]|의[하한해]|따[르른라]|해당|속[하한해]))"
+
+def _doing(texts:Sequence[str]) -> dict[str, set[int]]:
+    """Those who mean to do, must do or may do something: name -> the texts in which they do; none to which one goes as to a
+    place ('클럽에', '기간에': of people it is 'X에게')."""
+    out = defaultdict(set)
+    for n, text in enumerate(texts):
+        for m in _MEANS.finditer(text):
+            out[m["name"] or m["also"]].add(n)
+        for m in _MUST.finditer(text):
+            if _OBJECT.search(m["said"]):
+                out[m["name"]].add(n)
+    out = {name: where for name, where in out.items() if not _NO_HEAD.search(name)}
+    at = re.compile(rf"(?<![가-힣])({'|'.join(sorted(map(re.escape, out), key=len, reverse=True))}){_AT}")
+    places = {m[1] for text in texts for m in at.finditer(text)} if out else set()
+    return {name: where for name, where in out.items() if name not in places}
+
+_NO_HEAD = re.compile(r"(?:[에서로하되려]|경우|때|날)$")
+
+def _told_to(name:str) -> bool:
+    return name not in _NOBODY and bool(_PEOPLE.search(name) or not _OFFICE.search(name))
+
 def roles_of(
     passages:Iterable[Passage],
-    least:int=2,                # articles that give something 'to' them, and in which they act
+    least:int=2,                # articles that give something 'to' them or in which they mean to act, and in which they act
 ) -> dict[str, tuple[str, ...]]:
     "Those of whom a book speaks: name -> doc_ids of the articles in which they act or are given something, the most first."
     texts = [(p.doc_id, p.text) for p in passages]
     given = Counter(name for _, text in texts for name in {m[1] for m in _GIVEN.finditer(text)})
-    names = [n for n, k in given.items() if k >= least and n not in _NOBODY and (_PEOPLE.search(n) or not _OFFICE.search(n))]
+    doing = {name for name, where in _doing([t for _, t in texts]).items() if len(where) >= least}
+    names = [n for n in {n for n, k in given.items() if k >= least} | doing if _told_to(n)]
     if not names:
         return {}
     ends = r"(?:\([^()]*\))?(?P<acts>은|는|이|가|께서(?:는|도)?)?(?P<given>(?:에게|께)(?:서|는|도|만)*)?(?![가-힣])"
@@ -40,7 +75,10 @@ def roles_of(
         acts.update(name for name, acting in found if acting)
         for name in {name for name, _ in found}:
             about[name].append(doc_id)
-    return {n: tuple(about[n]) for n in sorted(about, key=lambda n: (-len(about[n]), n)) if acts[n] >= least}
+    def enough(n):      # three articles give to them: that they act in one is enough
+        return acts[n] >= least or acts[n] and given[n] > least
+    return {n: tuple(about[n]) for n in sorted(about, key=lambda n: (-len(about[n]), n)) if enough(n)}
+
 
 # %% ../../nbs/persona/05_roles.ipynb #c944f47a
 _MOST, _ARTICLES = 8, 300      # roles that ask; articles that are kept of one
@@ -52,17 +90,42 @@ def _mean(rows:Sequence[dict]) -> dict[str, float]:
 def _role(name:str, articles:Sequence[str]) -> Persona:
     "A person of a book: manner and habits are the mean of the packaged ones."
     ten = PersonaGenerator().personas
-    told = f"이 책의 조문 {len(articles)}개가 말하는 {name}" if articles else "이 책을 두고 묻는 사람"
+    told = f"이 책의 조문 {len(articles)}개가 말하는 {name}" if articles and name != "이용자" else "이 책을 두고 묻는 사람"
     return Persona(
         name, name, "role", told, (), (), round(sum(p.knows for p in ten)/len(ten), 2), _mean([p.voice for p in ten]),
         _mean([p.habits for p in ten]), {}, articles=tuple(articles[:_ARTICLES]))
+
+_BOOK = 3      # articles: fewer are no book of their own
+
+def _roles_by_book(passages:Sequence[Passage]) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...]]:
+    """The roles of a folder of books, first those who are spoken of in books that none before them is of; and the articles of
+    the books that speak of nobody, where others do."""
+    books = defaultdict(list)
+    for p in passages:
+        books[source_of(p).regulation].append(p)
+    of, articles = defaultdict(set), defaultdict(list)
+    for name, ids in ((n, ids) for book in books.values() for n, ids in roles_of(book).items()):
+        articles[name] += ids
+    for name, ids in roles_of(passages).items():      # one who is given something in one book and in another
+        articles[name] = list(dict.fromkeys([*articles[name], *ids]))
+    book_of = {p.doc_id: r for r, ps in books.items() for p in ps if len(ps) >= _BOOK}
+    for name, ids in articles.items():
+        of[name] = {book_of[d] for d in ids if d in book_of}
+    order, left, met = [], set(articles), set()
+    while left:
+        best = min(left, key=lambda n: (-len(of[n] - met), -len(articles[n]), n))
+        order.append(best)
+        left.remove(best)
+        met |= of[best]
+    alone = tuple(d for d, r in book_of.items() if met and r not in met)
+    return {n: tuple(articles[n]) for n in order}, alone
 
 def people_of(
     collection,                                         # a Collection, or passages
     names:"Iterable[str|Persona]|str|None"=None,        # roles of the book, or packaged personas; None: all that fit
 ) -> list[Persona]:
-    """Who asks about a collection: the ten personas where it is a university's, else those of whom it speaks, at most
-    eight. Raises `ConfigError` for a name that is neither a role of the book nor a packaged persona, and for no name."""
+    """Who asks about a collection: the ten personas where it is a university's, else those of whom its books speak, at most
+    eight, with '이용자' for the books that speak of nobody. Raises `ConfigError` for a name that is neither a role of the book nor a packaged persona, and for no name."""
     passages = getattr(collection, "passages", collection)
     if names is not None:
         names = [n for n in (names.split(",") if isinstance(names, str) else names) if not isinstance(n, str) or n.strip()]
@@ -71,14 +134,15 @@ def people_of(
     ten = PersonaGenerator()
     if about_campus(passages):
         return ten.generate(names)
-    roles = roles_of(passages)
+    roles, alone = _roles_by_book(passages)
     if names is None:
-        return [_role(n, roles[n]) for n in list(roles)[:_MOST]] or [_role("이용자", ())]
+        found = [_role(n, roles[n]) for n in list(roles)[:_MOST - bool(alone)]]
+        return [*found, _role("이용자", alone)] if alone or not found else found
     found = []
     for name in names:
         name = name.strip() if isinstance(name, str) else name
         if name in roles or name == "이용자":
-            name = _role(name, roles.get(name, ()))
+            name = _role(name, roles.get(name, alone))
         try:
             found += ten.generate([name])
         except ConfigError:

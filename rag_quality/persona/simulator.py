@@ -129,10 +129,9 @@ import random
 from collections.abc import Sequence
 from dataclasses import field
 
-from ..knowledge.contextualize import matter_words
+from ..knowledge.contextualize import matter_phrase
 from ..core import ConfigError, Passage
 from ..answering.fallback import question_of
-from ..korean.formality import query_tokens
 from ..korean.particles import with_josa
 from .personas import _FOLLOW_UPS, PersonaQuery
 
@@ -162,8 +161,8 @@ def _matter(query:PersonaQuery) -> str:
             if query.provenance.get("scope") and query.provenance["scope"] not in m
             else m
         )
-    words = [t.form for t in matter_words(query_tokens(query.formal))][:3]
-    return " ".join(words) or next(iter(query.topics), query.formal)
+    made = query.provenance.get("need") and query.topics      # what was asked for is known of these
+    return made[0] if made else matter_phrase(query.formal) or next(iter(query.topics), query.formal)
 
 # %% ../../nbs/persona/12_simulator.ipynb #c1a427ea
 def _pick(rng:random.Random, *texts:str) -> str:
