@@ -15,7 +15,8 @@ from functools import cached_property
 
 from .loop import Attempt, LLMAnswerer, generate_answer_with_validation, generate_answer_with_validation_sync
 from .extractive import named_articles, _whole_article
-from .named import answer_defined, answer_place, which_regulation, with_ordinals
+from rag_quality.answering.named import (answer_defined, answer_place, tell_articles, which_regulation, with_names,
+    with_ordinals)
 from rag_quality.answering.answers import (FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer,
     confidence_of, route)
 from ..faithfulness.citations import ground_citations
@@ -124,20 +125,22 @@ class _Steps:
     def _asked(self, text:str, history:Sequence, wall:Wall) -> Answer:
         if history:
             text = wall("contextualize", lambda: contextualize(text, history).text, otherwise=text)
+        numbered, among = wall("names", with_names, with_ordinals(text), self.passages, otherwise=(text, ()))
+        told = wall("place", answer_place, numbered, self.passages) or wall(
+            "which", which_regulation, numbered, self.passages, among)
+        named = wall(
+            "asked_article", lambda: [self.passages[i] for i in named_articles(numbered, self.passages)[:self.k]],
+            otherwise=[]) if told is None else []
+        if named and getattr(self.answerer, "method", "") == "extractive":
+            told = wall("article", tell_articles, numbered, named)
+        if told is not None:
+            return told.with_(query_text=text, relevance=None, nearest=next(iter(told.citations), None), route="named")
         need = wall(
             "needs_retrieval", needs_retrieval, text, own=self.own,
             known=lambda word: _speaks_of(word, self.scorer, self.passages),
             titled=lambda word: word in self._title_words, campus=self.campus)
         if self.gate and need is not None and not need.needed:
             return wall("talk", talk_answer, text, need.kind, need.reason) or _nothing(need.reason)
-        numbered = with_ordinals(text)
-        told = wall("place", answer_place, numbered, self.passages) or wall(
-            "which", which_regulation, numbered, self.passages)
-        if told is not None:
-            return told.with_(query_text=text, relevance=None, nearest=next(iter(told.citations), None), route="named")
-        named = wall(
-            "asked_article", lambda: [self.passages[i] for i in named_articles(numbered, self.passages)[:self.k]],
-            otherwise=[])
         told = wall(
             "named", _answer_named, text, named, self.filter, answerer=self.answerer, validator=self.validator,
             **self.options) if named else None

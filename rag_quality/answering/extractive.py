@@ -222,6 +222,12 @@ def _place(label:str) -> Citation|None:
     "What a label cites: '복무 규정 제9조'."
     return next(iter(find_citations(label)), None)
 
+def _ranges_over(c:Citation, p:Citation) -> bool:
+    "Is an article one of a range of them ('제5조부터 제7조까지')?"
+    return bool(
+        c.last and c.article and not c.paragraph and not c.item and p.article and not p.annex and not p.addendum
+        and c.article <= p.article <= c.last)
+
 def named_articles(query:str, passages:Sequence["str|Passage"]) -> tuple[int, ...]:
     "Indices of the `passages` that `query` names by their number, in order; () where it names none."
     asked = [c for c in find_citations(query) if c.article is not None or c.annex]
@@ -235,7 +241,7 @@ def named_articles(query:str, passages:Sequence["str|Passage"]) -> tuple[int, ..
             i
             for i, p in enumerate(places)
             if p
-            and (p.article, p.branch, p.annex) == (c.article, c.branch, c.annex)
+            and ((p.article, p.branch, p.annex) == (c.article, c.branch, c.annex) or _ranges_over(c, p))
             and p.regulation.replace(" ", "").endswith(name)
         ]
         out += there if name or len(there) == 1 else []

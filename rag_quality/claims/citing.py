@@ -155,7 +155,7 @@ def _name_start(text:str, head:int, end:int) -> int:
 
 # %% ../../nbs/claims/05_citing.ipynb #db5e3d27
 _LEVELS = ("article", "paragraph", "item")
-_LINK = re.compile(r"(?:[(（][^()（）\n]{1,40}[)）])?\s?(?:,|·|ㆍ|및|와|과|또는|이나|나|혹은|그리고|/|;|,\s?및)\s?$")
+_LINK = re.compile(r"(?:[(（][^()（）\n]{1,40}[)）])?\s?(?:,|·|ㆍ|및|와|과|이?랑|하고|또는|이나|나|혹은|그리고|/|;|,\s?및)\s?$")
 _RANGE = re.compile(r"\s?(?:부터|에서|내지|[~∼～–-])\s?$")
 _AFTER_REG = re.compile(
     r"[」』”\"’'*]{0,3}(?:에|의)\s?(?:따르면|따라|따른|따릅|따르|의하면|의하여|의해|의거|근거|명시|규정|정한|정해|정하|나와|있는|있습|포함)|에서(?:는|도)?\s"
