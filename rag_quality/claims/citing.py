@@ -442,7 +442,6 @@ class Heading:
         article = f"제{self.article}조{more}" if self.article else ""
         return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
 
-# '부터 제9조까지', 'ㆍ제8조', where articles are deleted together
 _MORE_ARTICLES = r"\s?(?:내지|부터|에서|[~∼～–,·ㆍ-]|및|와|과)\s?제?\s?\d+\s?조(?:의\s?\d+)?(?:까지)?[는은를을]?(?:\s?각각)?"
 _HEADING = re.compile(
     rf"""\s*(?=[^>›\n]{{1,60}}[>›]|[^\[]|\[[^\]]{{0,60}}제)[#*【\[〔「『]*"""
@@ -533,12 +532,10 @@ _MARK = re.compile(
     r"(?P<what>삭제|신설|개정|이동|시행일?|제정|전문개정|본조신설)[^<>〈〉\[\]()（）\n]{0,400}[>〉\])）]"
 )
 _GONE = re.compile(
-    r"(?:^|(?<=\n))["
-    rf" \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
+    rf"(?:^|(?<=\n))[ \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
     rf"|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?(?:{_MORE_ARTICLES})*|(?:{_MORE_ARTICLES})+|\(제\d+조(?:의\d+)?까지\))?\s{{0,4}}"
     r"[<〈\[(]?\s?삭\s?제(?:한다|함|됨)?\s?"
-    rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?["
-    r" \t]{0,8}(?=\n|$)"
+    rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?[ \t]{{0,8}}(?=\n|$)"
 )
 
 @dataclass(frozen=True, slots=True)
