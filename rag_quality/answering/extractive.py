@@ -336,6 +336,20 @@ _FAINT = .02       # a sentence that the reader marks less is not seen
 def _among(said:str, bad:Sequence[str]) -> bool:    # does it begin with, or hold, one of the claims?
     return said.split(" [")[0][:60] in "\n".join(bad) or any(len(b) > 9 and b in said for b in bad)
 
+def _nouns(text:str) -> set[str]:
+    return {t.form for t in query_tokens(text) if t.tag in ("NNG", "NNP", "XR", "SL") and len(t.form) > 1}
+
+def _named_parts(query:str, scored:Sequence[Scored], chosen:Sequence[Scored]) -> list[Scored]:
+    """Of the article that is told most, the parts that alone hold a word of the question ('둘째 월요일'): what says otherwise of that
+    day, that person, stands there."""
+    said, told = _nouns(query), chosen[0].part.passage
+    own = [(s, _nouns(s.part.whole)) for s in scored if s.part.passage == told]
+    known = _nouns(chosen[0].part.title)
+    return [
+        s for s, words in own
+        if all(s.part is not c.part for c in chosen)
+        and any(all(w not in others for o, others in own if o is not s) for w in said & words - known)]
+
 class ExtractiveAnswerer:
     "Answers with sentences of the articles, cited; no language model."
     method = "extractive"
@@ -361,7 +375,13 @@ class ExtractiveAnswerer:
         found = [p for n, c in enumerate(context) for p in parts_of(c, n) if wants_addendum or not p.addendum]
         scored = self._read(query, context, _score_parts(query, found))
         chosen = _choose(scored, most=self.most, take=self.take, near=self.near)
-        if not chosen or not _SEVERAL.search(query.rpartition("\n")[2]):
+        if not chosen:
+            return chosen
+        told = chosen[0].part.passage
+        chosen = sorted(
+            [*chosen, *_named_parts(query.rpartition("\n")[2], scored, chosen)[:max(self.most - len(chosen), 0)]],
+            key=lambda s: (s.part.passage != told, s.part.passage, s.part.order))
+        if not _SEVERAL.search(query.rpartition("\n")[2]):
             return chosen
         missed = [n for n in _titled_articles(query, context) if all(s.part.passage != n for s in chosen)]
         also = [max((s for s in scored if s.part.passage == n), key=lambda s: s.score, default=None) for n in missed]
