@@ -140,7 +140,7 @@ class _Steps:
         answer = self._one(text, wall, () if quotes else manner)
         if len(both := wall("wishes", wishes, text, [p.title for p in self.passages], otherwise=())) > 1:
             answer = self._apart(answer, both, wall)
-        if (note := wall("language", language_note, text)) and answer.abstained and answer.metadata.get("kind") not in ("greeting", "thanks"):
+        if (note := wall("language", language_note, text, lambda word: any(word in p.full_text for p in self.passages))) and answer.abstained and answer.metadata.get("kind") not in ("greeting", "thanks"):
             return answer.with_(content=note, reason=note)
         notes = [note, apart.note if apart and quotes else ""]
         if answer.metadata.get("route") != "named":

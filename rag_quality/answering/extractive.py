@@ -337,7 +337,10 @@ def _among(said:str, bad:Sequence[str]) -> bool:    # does it begin with, or hol
     return said.split(" [")[0][:60] in "\n".join(bad) or any(len(b) > 9 and b in said for b in bad)
 
 def _nouns(text:str) -> set[str]:
-    return {t.form for t in query_tokens(text) if t.tag in ("NNG", "NNP", "XR", "SL") and len(t.form) > 1}
+    "The nouns of a text; '연체료' is one, whether or not it is read as 연체 and 료."
+    toks = query_tokens(text)
+    after = {a.start: b.form for a, b in zip(toks, toks[1:]) if b.tag in ("XSN", "NNG") and len(b.form) == 1 and b.start == a.end}
+    return {w for t in toks if t.tag in ("NNG", "NNP", "XR", "SL") and len(w := t.form + after.get(t.start, "")) > 1}
 
 def _named_parts(query:str, scored:Sequence[Scored], chosen:Sequence[Scored]) -> list[Scored]:
     """Of the article that is told most, the parts that alone hold a word of the question ('둘째 월요일'): what says otherwise of that

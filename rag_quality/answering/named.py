@@ -73,7 +73,7 @@ def _tree(passage:"str|Passage") -> dict[int|None, tuple[list[str], dict[int, st
 
 # %% ../../nbs/answering/07_named.ipynb #a7010009
 # what a question says beside the place that it names, where it only wants to see it
-_SEE = frozenset("""거기 그것 내용 뭐 뭐라 뭔 무엇 뭣 무슨 어떤 어떻 어떻게 알 알리 알려주 말 말하 설명 설명하 보 보이 보여주 되 되어 있 없 나오 적히 쓰 쓰이 규정 규정하 조항 조문 항 호 조 정하
+_SEE = frozenset("""거기 그것 단서 내용 뭐 뭐라 뭔 무엇 뭣 무슨 어떤 어떻 어떻게 알 알리 알려주 말 말하 설명 설명하 보 보이 보여주 되 되어 있 없 나오 적히 쓰 쓰이 규정 규정하 조항 조문 항 호 조 정하
  궁금 궁금하 읽 읽어주 찾 찾아보 찾아주 주 것 거 하 좀 한번 한 번 다시 자세히 자세하 간단히 간단하 전체 전부 모두 다 그대로 통째 전문 원문 본문 글 문장 뜻 의미 요약 요약하 정리 정리하 확인 확인하 부탁 부탁하
  가르치 가르쳐주 안내 안내하 소개 소개하 인용 인용하 대하 관하 관련 이야기 얘기 얘기하 다루 담기 들 들어가 나와있 제목 각각 둘 규칙 규약 학칙 약관 지금 현재 혹시 제발 빨리 당장 여기""".split())
 
@@ -138,7 +138,7 @@ def _only_sees(query:str, cited) -> bool:
     "Does the question ask for nothing but the text of the place that it names?"
     rest = query
     for c in sorted(cited, key=lambda c: -c.start):
-        rest = f"{rest[:c.start]}{'그것' if re.match('[은을과]', rest[c.end:]) else '거기'}{rest[c.end:]}"
+        rest = f"{rest[:c.start]}{'그것' if re.match('[은이을과]', rest[c.end:]) else '거기'}{rest[c.end:]}"
     return set(content_morphemes(re.sub(r"[「」『』]", " ", rest))) <= _SEE
 
 def _names(numbers) -> str:

@@ -7,7 +7,7 @@ __all__ = ['Asked', 'set_apart', 'Wish', 'wishes', 'language_note']
 
 # %% ../../nbs/answering/08_wishes.ipynb #c3c10004
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..core import nfc
@@ -132,6 +132,8 @@ def _read_segment(text:str) -> _Segment:
 def _leads(core:Sequence[str], k:int, tells:bool) -> bool:
     "Do the first `k` words say how to answer, before the matter ('한 줄로 퇴직은 …')?"
     head, rest = core[:k], core[k:]
+    if rest and re.fullmatch(r"(?:[가-힣]+(?:게|히)|한마디로)\s(?:말해|말하|말하자|설명하|요약하)(?:서|면|면은)?", " ".join(head)):
+        return True
     if len(rest) < 1 or head[-1] in _FAINT or _manner(head, True) != k:
         return False
     if _COUNTED.fullmatch(" ".join(head)) or _adverbial(head, True):
@@ -198,11 +200,14 @@ def wishes(query:str,               # as it was asked
         return ()
     return _two_sentences(text) or _two_names(text, titles) or _two_clauses(text)
 
+def _topic(text:str) -> str:
+    m = re.match(r"(?:[가-힣A-Za-z0-9]+\s){0,3}?[가-힣A-Za-z0-9]+?(?=(?:은|는|이|가|을|를)\s)", text)
+    return m[0] if m and _tags(m[0])[-1][1] in _NAME_TAGS else ""
+
 def _first_topic(text:str) -> str:
     "The words up to the first topic, subject or object: '수영장은'."
-    m = re.match(r"(?:\S+\s){0,3}?\S+?(?=(?:은|는|이|가|을|를)\s)", text)
     first = text.split(" ")[0]
-    return m[0] if m else first if all(t[1] in _NAME_TAGS for t in _tags(first)) and not _WH.search(first) else ""
+    return _topic(text) or first if _topic(text) or all(t[1] in _NAME_TAGS for t in _tags(first)) and not _WH.search(first) else ""
 
 def _two_sentences(text:str) -> tuple[Wish, ...]:
     parts = [p.strip() for p in re.split(r"(?<=[?？])\s*(?:그리고|또한?|그럼|그러면)?\s*(?=[가-힣])|\s(?:그리고|그리구)\s", text) if p.strip()]
@@ -241,8 +246,8 @@ def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
         m = re.match(r"은|는|이|가|을|를|으로|로|이랑|랑", rest)
         josa = m and (m[0] if m[0] not in ("이", "로") or not rest[1:2].strip() else None)
         return word + (fitting_josa(word, m[0]) + rest[m.end():] if josa else rest)
-    head = second.rpartition(" ")[2]
-    firsts = (first, f"{first} {head}") if " " in second else (first,)        # '회원과 비회원 요금'
+    shared = second.split(" ")[1:]
+    firsts = (*(" ".join([first, *shared[k:]]) for k in range(len(shared))), first)      # '회원과 비회원 요금'
     one, alone = tuple(f"{before}{fitted(x)}".strip() for x in firsts), fitted(second).strip()
     whole = f"{before}{alone}".strip()
     ways = (whole, alone) if before and " " not in second else (alone, whole) if before else (alone,)
@@ -256,20 +261,23 @@ def _two_clauses(text:str) -> tuple[Wish, ...]:
             continue
         topic = _first_topic(text)
         one = (text[:toks[i-1].start] if toks[i-1].tag == "VCP" else left + "나요").strip() + "?"
-        return Wish(one.rstrip("?"), (one,)), Wish(right.rstrip(" ?."), (f"{topic} {right}", right) if topic else (right,))
+        if own := _topic(right):
+            return Wish(one.rstrip("?"), (one,)), Wish(right.rstrip(" ?."), (right, f"{topic} {right}") if topic and topic != own else (right,))
+        return (Wish(one.rstrip("?"), (one,)), Wish(right.rstrip(" ?."), (f"{topic} {right}",))) if topic else ()
     return ()
 
 # %% ../../nbs/answering/08_wishes.ipynb #c3c10013
 _HANJA = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]{2,}")
 _LATIN_WORD = re.compile(r"[A-Za-z][A-Za-z'’]*")
 
-def language_note(query:str   # as it was asked
+def language_note(query:str,   # as it was asked
+                  known:Callable[[str], bool]=lambda word: False   # do the rules themselves write a word so?
                  ) -> str:
-    """One line where a `query` is in English, or its words in Hanja: only Korean in Hangul is read; '' for any other. Keys struck
-    without switching to Hangul ('dusck') are no English."""
-    text = nfc(query)
-    if _HANJA.search(text) and len("".join(_HANJA.findall(text))) >= len(re.findall("[가-힣]", text)):
-        return "한자는 읽지 못합니다. 한글로 적어 주세요. 예: 年次休暇 → 연차휴가"
+    """One line where a `query` is in English, or words of it in Hanja that the rules do not have: only Korean in Hangul is read; ''
+    for any other. Keys struck without switching to Hangul ('dusck') are no English."""
+    text = _BESIDE.sub("", nfc(query))
+    if strange := [w for w in _HANJA.findall(text) if not known(w)]:
+        return f"한자로 적은 말({', '.join(strange)})은 읽지 못합니다. 한글로 적어 주세요. 예: 年次休暇 → 연차휴가"
     words = _LATIN_WORD.findall(text)
     if not re.search("[가-힣ㄱ-ㅣ]", text) and len(words) > 1 and not all(from_latin(w) for w in words):
         return "한국어 질문만 읽습니다. 한국어로 물어 주세요. (Questions are read in Korean only.)"

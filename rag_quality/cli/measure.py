@@ -221,7 +221,7 @@ def _search_command(args) -> None:
     print(f"질문: {args.query}\n검색: {found.text}{'' if found.text != args.query else '  (그대로)'}")
     if asked.manner:
         print(f"찾지 않은 말(답하는 방식): {', '.join(asked.manner)}")
-    if note := language_note(args.query):
+    if note := language_note(args.query, lambda word: any(word in p.full_text for p in collection.passages)):
         print(note)
     if found.terms:
         print(f"더한 말: {', '.join(found.terms)}")
