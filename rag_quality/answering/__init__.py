@@ -158,7 +158,7 @@ class _Steps:
             return told[0] if whole.abstained else whole
         if not whole.abstained and (len(found) < 2 or all(set(a.citations) & set(whole.citations) for a in told)):
             return whole
-        if not found:
+        if not found or len(found) < 2 and not both[0].alone:
             return whole
         lacks = [
             f"'{w.name}'에 대해서는 답할 조문을 찾지 못했습니다." for w, a in zip(both, told) if a is None]

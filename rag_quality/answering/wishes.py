@@ -184,6 +184,7 @@ class Wish:
     "One of several things that a question asks for: its name, and the question about it, the likelier wording first."
     name: str
     ways: tuple[str, ...]
+    alone: bool = True     # may be answered where the other is not
 
 _ONE = re.compile(r"차이|비교|다른\s?점|같은\s?점|공통|관계|구분|구별|사이|가운데|중(?:에|에서|\s)|어느|뭐가\s|더\s|대신|아니면|또는|합치|합해|합산|동시")
 _WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
@@ -209,13 +210,20 @@ def _first_topic(text:str) -> str:
     first = text.split(" ")[0]
     return _topic(text) or first if _topic(text) or all(t[1] in _NAME_TAGS for t in _tags(first)) and not _WH.search(first) else ""
 
+def _own_matter(text:str) -> bool:
+    "Does a question name what it is about, besides asking when, how much or where?"
+    return any(t.tag in ("NNG", "NNP") and len(t.form) > 1 and not _WH.search(t.form) for t in query_tokens(text))
+
 def _two_sentences(text:str) -> tuple[Wish, ...]:
     parts = [p.strip() for p in re.split(r"(?<=[?？])\s*(?:그리고|또한?|그럼|그러면)?\s*(?=[가-힣])|\s(?:그리고|그리구)\s", text) if p.strip()]
     if len(parts) != 2 or not all(_ASKS.search(p) or re.search(r"(?:[은는]|알려\s?줘|알려\s?주세요)\s*[?.]?$", p) for p in parts):
         return ()
     topic = _first_topic(parts[0])
+    if not _own_matter(parts[1]) or not _own_matter(parts[0]):
+        return ()                          # '어디에 말해? 언제까지?' asks for one matter
+    alone = bool(re.search(r"(?:\s|\?)(?:그리고|그리구|또한?)\s", text))        # else the first may be told for the sake of the second
     return tuple(
-        Wish(p.rstrip(" ?."), (p, f"{topic} {p}") if k and topic else (p,)) for k, p in enumerate(parts))
+        Wish(p.rstrip(" ?."), (p, f"{topic} {p}") if k and topic else (p,), alone) for k, p in enumerate(parts))
 
 def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
     toks = query_tokens(text)
