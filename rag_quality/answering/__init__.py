@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from .loop import Attempt, LLMAnswerer, generate_answer_with_validation, generate_answer_with_validation_sync
-from .extractive import named_articles, _whole_article
-from .named import answer_defined, answer_place, which_regulation, with_ordinals
+from .extractive import _whole_article
+from .named import (answer_defined, answer_place, missing_article, named_articles, tell_articles,
+    which_regulation, with_names, with_ordinals)
 from rag_quality.answering.answers import (FEW, MIN_RELEVANCE, NOTICE_KO, ROUTE_RELEVANCE, Answer, as_answer,
     confidence_of, route)
 from ..faithfulness.citations import ground_citations
@@ -24,6 +25,7 @@ from ..core import ConfigError, Passage, nfc
 from ..core.wall import Wall
 from .extractive import ExtractiveAnswerer
 from .parts import source_of
+from .wishes import language_note, set_apart, wishes
 from ..faithfulness import FaithfulnessValidator
 from .fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of, talk_answer
 from ..korean.formality import detect_formality
@@ -119,25 +121,80 @@ def _nothing(reason:str, **metadata) -> Answer:
         FALLBACK_MESSAGE_KO, 0.0, (), (),
         {"method": "fallback", "abstained": True, "reason": reason, "alternatives": [], "office": None, **metadata})
 
+def _noted(answer:Answer, notes:Sequence) -> Answer:
+    "An answer with lines before it, where it is one."
+    lines = [x for x in notes if x]
+    if not lines or answer.abstained:
+        return answer
+    notice = "\n".join([*lines, *([answer.metadata["notice"]] if answer.metadata.get("notice") else [])])
+    return answer.with_(content=f"{notice}\n\n{answer.said}", notice=notice)
+
 class _Steps:
     "What an `Assistant` does with a question, step by step; one that raises is left out, and `wall` keeps what it was."
     def _asked(self, text:str, history:Sequence, wall:Wall) -> Answer:
+        apart = wall("wishes", set_apart, text)
+        text, manner = (apart.matter, apart.manner) if apart else (text, ())
         if history:
             text = wall("contextualize", lambda: contextualize(text, history).text, otherwise=text)
+        quotes = getattr(self.answerer, "method", "") == "extractive"
+        answer = self._one(text, wall, () if quotes else manner)
+        if len(both := wall("wishes", wishes, text, [p.title for p in self.passages], otherwise=())) > 1:
+            answer = self._apart(answer, both, wall)
+        if (note := wall("language", language_note, text, lambda word: any(word in p.full_text for p in self.passages))) and answer.abstained and answer.metadata.get("kind") not in ("greeting", "thanks"):
+            return answer.with_(content=note, reason=note)
+        notes = [note, apart.note if apart and quotes else ""]
+        if answer.metadata.get("route") != "named":
+            notes.append(wall("named", lambda: missing_article(with_names(with_ordinals(text), self.passages)[0], self.passages)))
+        return _noted(answer, notes)
+
+    def _apart(self, whole:Answer, both:Sequence, wall:Wall) -> Answer:
+        """A question for two things answered in two parts, where each is answered surely by itself and `whole` does not tell both; one
+        of them and a word on the other, where `whole` is no answer."""
+        if whole.metadata.get("route") == "named" or whole.metadata.get("method") == "talk":
+            return whole
+        told = [self._wish(w, wall, whole) for w in both]
+        found = [a for a in told if a is not None]
+        if len(found) == 2 and set(told[0].citations) == set(told[1].citations):
+            return told[0] if whole.abstained else whole
+        if not whole.abstained and (len(found) < 2 or all(set(a.citations) & set(whole.citations) for a in told)):
+            return whole
+        if not found or len(found) < 2 and not both[0].alone:
+            return whole
+        lacks = [
+            f"'{w.name}'에 대해서는 답할 조문을 찾지 못했습니다." for w, a in zip(both, told) if a is None]
+        return found[0].with_(
+            "\n\n".join([*(a.content for a in found), *lacks]), min(a.confidence for a in found),
+            dict.fromkeys(c for a in found for c in a.citations), dict.fromkeys(c for a in found for c in a.contexts),
+            wishes=[w.name for w in both], parts=[p for a in found for p in a.metadata.get("parts", ())])
+
+    def _wish(self, wish, wall:Wall, whole:Answer) -> Answer|None:
+        "The sure answer to one of the things that were asked for; None where there is none."
+        for way in wish.ways:
+            told = self._one(way, wall)
+            if not told.abstained and told.metadata.get("route") in ("answer", "named") and not told.metadata.get("notice"):
+                return told
+        # what an article is named after is told as that article tells it
+        own = set(content_morphemes(wish.name))
+        titled = [p for p in self.passages if own and own <= set(content_morphemes(source_of(p).title))]
+        return _whole_article(titled[0]).with_(route="answer") if len(titled) == 1 and len("".join(own)) > 2 else None
+
+    def _one(self, text:str, wall:Wall, manner:Sequence[str]=()) -> Answer:
+        numbered, among = wall("names", with_names, with_ordinals(text), self.passages, otherwise=(text, ()))
+        told = wall("place", answer_place, numbered, self.passages) or wall(
+            "which", which_regulation, numbered, self.passages, among)
+        named = wall(
+            "asked_article", lambda: [self.passages[i] for i in named_articles(numbered, self.passages)[:self.k]],
+            otherwise=[]) if told is None else []
+        if named and getattr(self.answerer, "method", "") == "extractive":
+            told = wall("article", tell_articles, numbered, named)
+        if told is not None:
+            return told.with_(query_text=text, relevance=None, nearest=next(iter(told.citations), None), route="named")
         need = wall(
             "needs_retrieval", needs_retrieval, text, own=self.own,
             known=lambda word: _speaks_of(word, self.scorer, self.passages),
             titled=lambda word: word in self._title_words, campus=self.campus)
         if self.gate and need is not None and not need.needed:
             return wall("talk", talk_answer, text, need.kind, need.reason) or _nothing(need.reason)
-        numbered = with_ordinals(text)
-        told = wall("place", answer_place, numbered, self.passages) or wall(
-            "which", which_regulation, numbered, self.passages)
-        if told is not None:
-            return told.with_(query_text=text, relevance=None, nearest=next(iter(told.citations), None), route="named")
-        named = wall(
-            "asked_article", lambda: [self.passages[i] for i in named_articles(numbered, self.passages)[:self.k]],
-            otherwise=[])
         told = wall(
             "named", _answer_named, text, named, self.filter, answerer=self.answerer, validator=self.validator,
             **self.options) if named else None
@@ -166,17 +223,19 @@ class _Steps:
             return self._fallback(wall, text, hits, why, **meta)
         return self._answered(
             wall, text, said, hits, context[:FEW] if way == "uncertain" else context, relevance,
-            NOTICE_KO if way == "uncertain" else "").with_(**meta)
+            NOTICE_KO if way == "uncertain" else "", manner).with_(**meta)
 
     def _ordered(self, wall:Wall, text:str, hits:list) -> list:
         "The hits in the order in which they are to be read, where the scorer has one."
         order = getattr(self.scorer, "order", None)
         return hits if order is None else wall("reading", order, text, hits, otherwise=hits)
 
-    def _answered(self, wall:Wall, text:str, said:str, hits, context, relevance, notice:str) -> Answer:
+    def _answered(self, wall:Wall, text:str, said:str, hits, context, relevance, notice:str, manner=()) -> Answer:
         asked = wall(
             "terms", _with_terms, text, said,
             otherwise=said) if getattr(self.answerer, "method", "") == "extractive" else said
+        if manner:
+            asked = f"{asked} ({', '.join(manner)})"
         answer = wall(
             "answer", generate_answer_with_validation_sync, asked, context, answerer=self.answerer,
             validator=self.validator, relevance=relevance, fallback=lambda why: self._fallback(wall, text, hits, why),

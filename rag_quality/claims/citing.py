@@ -155,7 +155,7 @@ def _name_start(text:str, head:int, end:int) -> int:
 
 # %% ../../nbs/claims/05_citing.ipynb #db5e3d27
 _LEVELS = ("article", "paragraph", "item")
-_LINK = re.compile(r"(?:[(（][^()（）\n]{1,40}[)）])?\s?(?:,|·|ㆍ|및|와|과|또는|이나|나|혹은|그리고|/|;|,\s?및)\s?$")
+_LINK = re.compile(r"(?:[(（][^()（）\n]{1,40}[)）])?\s?(?:,|·|ㆍ|및|와|과|이?랑|하고|또는|이나|나|혹은|그리고|/|;|,\s?및)\s?$")
 _RANGE = re.compile(r"\s?(?:부터|에서|내지|[~∼～–-])\s?$")
 _AFTER_REG = re.compile(
     r"[」』”\"’'*]{0,3}(?:에|의)\s?(?:따르면|따라|따른|따릅|따르|의하면|의하여|의해|의거|근거|명시|규정|정한|정해|정하|나와|있는|있습|포함)|에서(?:는|도)?\s"
@@ -442,6 +442,7 @@ class Heading:
         article = f"제{self.article}조{more}" if self.article else ""
         return self.annex or " ".join(x for x in ("부칙" if self.addendum else "", article) if x)
 
+_MORE_ARTICLES = r"\s?(?:내지|부터|에서|[~∼～–,·ㆍ-]|및|와|과)\s?제?\s?\d+\s?조(?:의\s?\d+)?(?:까지)?[는은를을]?(?:\s?각각)?"
 _HEADING = re.compile(
     rf"""\s*(?=[^>›\n]{{1,60}}[>›]|[^\[]|\[[^\]]{{0,60}}제)[#*【\[〔「『]*"""
     rf"""(?P<reg>(?:(?!제\s?\d+\s?조)[^\n>›()<\[\]【】「」]|\([^()\n]{{1,10}}\)(?=[가-힣])"""
@@ -488,7 +489,7 @@ def read_heading(text:str) -> Heading|None:
             title=c["title"].strip(" *"), rest_start=m.start("after") + c.end(),
             paragraph=_int(re.search(f"(?P<circle>{_C})|$", more), "circle"),
             item=_int(re.search(r"[>›]\s*(?P<item>\d{1,2})\.|$", more), "item"), **common)
-    if d := re.match(rf"\**(?:\s*$|\s*\n|\s+(?={_C}|삭제|<))|(?=\s?(?:삭제|<삭제))", after):
+    if d := re.match(rf"\**(?:\s*$|\s*\n|\s+(?={_C}|삭제|<))|(?=(?:{_MORE_ARTICLES})*\s?(?:삭제|[<(]삭제))", after):
         return Heading(title="", rest_start=m.start("after") + d.end(), **common)
     if (t := re.match(r"\**\s+(?P<title>[가-힣A-Za-z·ㆍ, ]{2,40})\**\n", after)) and not re.search(r"[다요음함]$", t["title"]):
         return Heading(title=t["title"].strip(), rest_start=m.start("after") + t.end(), **common)
@@ -531,11 +532,10 @@ _MARK = re.compile(
     r"(?P<what>삭제|신설|개정|이동|시행일?|제정|전문개정|본조신설)[^<>〈〉\[\]()（）\n]{0,400}[>〉\])）]"
 )
 _GONE = re.compile(
-    r"(?:^|(?<=\n))["
-    rf" \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
-    rf"|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?)?\s{{0,4}}[<〈\[(]?\s?삭\s?제\s?"
-    rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?["
-    r" \t]{0,8}(?=\n|$)"
+    rf"(?:^|(?<=\n))[ \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
+    rf"|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?(?:{_MORE_ARTICLES})*|(?:{_MORE_ARTICLES})+|\(제\d+조(?:의\d+)?까지\))?\s{{0,4}}"
+    r"[<〈\[(]?\s?삭\s?제(?:한다|함|됨)?\s?"
+    rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?[ \t]{{0,8}}(?=\n|$)"
 )
 
 @dataclass(frozen=True, slots=True)
@@ -558,7 +558,7 @@ def article_status(text:str) -> ArticleStatus:
     gone = [(m["part"] or "", _dates(m["when"] or "")) for m in _GONE.finditer(body)]
     whole = next(
         (d for part, d in gone if not re.match(rf"{_C}|\d|[가-하]\.", part)),
-        None) if not re.search("[가-힣]", _GONE.sub("", _MARK.sub("", body))) else None
+        None) if not re.search("[가-힣]", _MARK.sub("", _GONE.sub("", body))) else None
     dated = {
         what: tuple(sorted({d for m in _MARK.finditer(text) if what in m[0][:20] for d in _dates(m[0])}))
         for what in ("신설", "개정")

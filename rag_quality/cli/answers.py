@@ -308,8 +308,14 @@ class _Served:
         return hits_of(self.assistant.search(query, k))[:k]
 
     def search(self, query:str, k:int) -> list[dict]:
+        from rag_quality.answering.named import look_up
         from rag_quality.answering.parts import source_of
-        return [{"article": source_of(p).label, "text": p.full_text, "score": round(float(s), 4)} for p, s in self.found(query, k)]
+        from rag_quality.answering.wishes import set_apart
+        matter = set_apart(query).matter
+        named, found = look_up(matter, self.assistant.passages)[0], self.found(matter, k)
+        top = max((float(s) for _, s in found), default=1.)
+        hits = [*((p, top) for p in named), *((p, s) for p, s in found if p not in named)][:k]       # what is named by its number first
+        return [{"article": source_of(p).label, "text": p.full_text, "score": round(float(s), 4)} for p, s in hits]
 
     def examples(self, most:int=3) -> list[str]:
         "Questions out of the titles of articles, each of another regulation, that are answered (none where a model would be paid)."

@@ -206,6 +206,7 @@ def _search_command(args) -> None:
     "`rag-quality search`"
     from rag_quality.cli.learn import _pack_of
     from rag_quality.answering.named import look_up
+    from rag_quality.answering.wishes import language_note, set_apart
     from rag_quality.core import ConfigError
     from rag_quality.experiment import pipeline
     if not args.query.strip():
@@ -215,9 +216,13 @@ def _search_command(args) -> None:
     llm, collection = _llm_of(args), _collection_of(args)
     found = pipeline(
         collection, encoder=_encoder_of(args), weights=args.weights, device=args.device, index=args.index, llm=llm,
-        pack=_pack_of(args, collection), store=args.store, reader=args.reading)[-1].search(args.query, args.k)
+        pack=_pack_of(args, collection), store=args.store, reader=args.reading)[-1].search((asked := set_apart(args.query)).matter, args.k)
     _tell_batch(llm)
-    print(f"질문: {found.query}\n검색: {found.text}{'' if found.text != found.query else '  (그대로)'}")
+    print(f"질문: {args.query}\n검색: {found.text}{'' if found.text != args.query else '  (그대로)'}")
+    if asked.manner:
+        print(f"찾지 않은 말(답하는 방식): {', '.join(asked.manner)}")
+    if note := language_note(args.query, lambda word: any(word in p.full_text for p in collection.passages)):
+        print(note)
     if found.terms:
         print(f"더한 말: {', '.join(found.terms)}")
     for f in found.failures:
@@ -225,7 +230,7 @@ def _search_command(args) -> None:
     if args.trace:
         for t in found.trace:
             print(f"  [{t.name}] {t.input} → {t.output} | {t.reason} | {t.ms:.1f} ms")
-    named, told = look_up(args.query, collection.passages)
+    named, told = look_up(asked.matter, collection.passages)
     if told:
         print(f"\n{told}\n")
     for p in named:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..core import DataError, Passage, nfc, os_reason
 from .heads import (
-    _ADDENDUM, _CODE, _GOES_ON, _HISTORY, _SENTENCE, _annex, _bare_titles, _broken_titles, _chapter, _heading, _inside,
-    _joined, _read_head, _title_name, _unlisted, _unquoted)
+    _ADDENDUM, _CODE, _GOES_ON, _HISTORY, _SENTENCE, _annex, _bare_titles, _broken_titles, _chapter, _deleted_together,
+    _heading, _inside, _joined, _read_head, _title_name, _unlisted, _unquoted)
 from .tables import bar_tables
 
 # %% ../../nbs/data/00_articles.ipynb #ebfdece0
@@ -147,7 +147,6 @@ class _Part:
     chapter: str
     lines: list
     place: str = ""
-    through: str = ""
 
 def _cut(lines,      # (line, place) pairs of one regulation, stripped, none empty; the title left out
          code, name, started=False, whole=False,  # started: True where annexes are heads though no article came before
@@ -219,10 +218,10 @@ def _cut(lines,      # (line, place) pairs of one regulation, stripped, none emp
                 parts[-1].lines.append(l)
             elif h:
                 last, state = h[:2], "조"
-                begin(f"제{h[0]}조" + (f"의{h[1]}" if h[1] else ""), *h[2:], place)
-                if h[3].startswith("(제") and (r := re.match(r"\((제\d+조(?:의\d+)?)까지\) ", h[3])):
-                    parts[-1].through = r[1]
-                    last = tuple(int(n) for n in (re.findall(r"\d+", r[1]) + ["0"])[:2])
+                together = (_deleted_together(head) or ((last,), ""))[0]
+                for n, sub in together:
+                    begin(f"제{n}조" + (f"의{sub}" if sub else ""), *h[2:], place)
+                last = together[-1]
             elif _chapter(head):
                 chapter = head.strip("#* ")
                 left.append(("장", place, l))
@@ -337,10 +336,8 @@ def _passage(code, name, part):
         title, lines = lines[0].strip("#* "), lines[1:]
     text = "\n".join(lines) or title or label                           # an article may be all title
     meta = {"regulation": name, "code": code, "article": label, "article_title": title, "chapter": part.chapter}
-    if re.match(r"(?:\(제\d+조(?:의\d+)?까지\) )?[<(（〈\[]?\s*삭\s?제", text) and len(text) < (60 if part.through else 40):
+    if re.match(r"[<(（〈\[]?\s*삭\s?제", text) and len(text) < 40:
         meta["deleted"] = True
-    if part.through:
-        meta["through"] = part.through
     heading = f"{name} {label}" + (f"({title})" if title else "")
     return Passage(f"{code}:{label}", text, heading, {k: v for k, v in meta.items() if v})
 

@@ -25,9 +25,12 @@ _REFERS = re.compile(
 )  # a reference, no heading
 _GOES_ON = re.compile(r"\s*+(?:각\s?[호항목](?=[\s의에을은과]|$)|소정의?(?=\s)|규정에\s?(?:따|의|도|서|불)|[가-하]목(?=[의에을과\s]))")     # a reference, where the number is not the next
 _REFERS_BARE = re.compile(r"\s*+(?:(?:각\s?호|규정|소정|부터|까지)(?=[\s에의을은]|$)|[에의](?=\s))")
-_RANGE = re.compile(
-    r"\s*+(?:[(（][^()（）]*[)）])?\s*+(?:내지|부터|[~∼～-])\s*제?\s?(\d{1,4})\s?조(?:의\s?(\d{1,3}))?(?:까지)?\s*(?P<body>[<(（〈\[]?\s*삭\s?제.{0,60})$"
-)  # '제69조 내지 제82조 <삭제 2010. 3. 1.>'
+_NEXT = r"제?\s?(?P<n>\d{1,4})\s?조(?:의\s?(?P<sub>\d{1,3}))?\s*(?:[(（](?!\s*삭)[^()（）]*[)）])?"
+_LINK = r"\s*(?:(?P<through>내지|부터|에서|[~∼～〜–—-])|[,，·ㆍ・‧]|및|와|과)\s*"
+# '제69조 내지 제82조 <삭제 2010. 3. 1.>', '제7조ㆍ제8조는 각각 삭제한다.'
+_GONE_BODY = re.compile(r"(?:까지)?[는를은을]?\s*(?:각각|모두)?\s*[:：]?\s*(?P<body>[<(（〈\[]?\s*삭\s?제(?:한다|함|됨|되었다)?(?![가-힣]).{0,60})$")
+_ONE_MORE = re.compile(f"{_LINK}{_NEXT}")
+_LONGEST_RANGE = 300     # articles that one line deletes at most
 _CHAPTER = re.compile(
     r"[#*\s]*제\s?\d+\s?[편장절관](?:의\s?\d+)?(?:$|[<(（]|\s(?!.*제\s?\d+\s?조)(?!\s*(?:및|또는|내지|중|부터|까지|제\s?\d+\s?[편장절관조])(?:\s|$)).{0,40}$)"
 )
@@ -86,14 +89,40 @@ def _read_head(line):
         line = re.sub(r"第\s?(\d+)\s?號", r"제\1호", line).replace("書式", "서식")
     return line
 
+def _deleted_together(line):
+    """The numbers of the articles that a line deletes together, and what it says of them: '제7조부터 제9조까지 삭제', '제7조ㆍ제8조
+    삭제'; None for any other line."""
+    if not (n := _NUMBER.match(line)):
+        return None
+    end = n.end() + len(re.match(r"\s*(?:[(（](?!\s*삭)[^()（）]*[)）])?", line[n.end():])[0])
+    numbers = [(int(n[1]), int(n[3] or n[4] or n[2] or 0))]
+    while m := _ONE_MORE.match(line, end):
+        here = (int(m["n"]), int(m["sub"] or 0))
+        if here <= numbers[-1]:
+            return None
+        if m["through"]:
+            numbers += _between(numbers[-1], here)
+        numbers.append(here)
+        end = m.end() + 2*line.startswith("까지", m.end())
+    body = _GONE_BODY.match(line, end)
+    if len(numbers) < 2 or len(numbers) > _LONGEST_RANGE or not body:
+        return None
+    return numbers, body["body"].strip("* ")
+
+def _between(first, last):
+    "The numbers of articles between two: of 제7조 and 제9조의3 제8조, 제9조, 제9조의2."
+    whole = [(n, 0) for n in range(first[0] + 1, min(last[0] + (last[1] > 0), first[0] + _LONGEST_RANGE))]
+    start = max(first[1] + 1, 2) if first[0] == last[0] else 2
+    return [*whole, *((last[0], k) for k in range(start, last[1]))]
+
 def _heading(line, after, titled):
     """(number, sub-number, title, body) where a line begins an article; `after`: the last one's numbers, `titled`:
     numbers with a title."""
     if not (n := _NUMBER.match(line)):
         return None
     here, t = (int(n[1]), int(n[3] or n[4] or n[2] or 0)), _TITLE.match(line, n.end())
-    if r := _RANGE.match(line, n.end()):
-        return *here, "", f"(제{r[1]}조{'의' + r[2] if r[2] else ''}까지) {r['body'].strip('* ')}"
+    if gone := _deleted_together(line):
+        return *here, "", gone[1]
     follows = here in ((after[0] + 1, 0), (after[0], max(after[1], 1) + 1))
     if t and not _REFERS.match(line, t.end()) and (follows or not _GOES_ON.match(line, t.end())):
         title, end = t["round"] or t["square"] or "", t.end()
