@@ -24,7 +24,7 @@ from ..knowledge.contextualize import contextualize
 from ..core import ConfigError, Passage, nfc
 from ..core.wall import Wall
 from .extractive import ExtractiveAnswerer
-from .parts import source_of
+from .parts import by_row, source_of
 from .wishes import language_note, set_apart, wishes
 from ..faithfulness import FaithfulnessValidator
 from .fallback import FALLBACK_MESSAGE_KO, fallback_answer, hits_of, talk_answer
@@ -208,8 +208,9 @@ class _Steps:
         if (told := wall("defined", answer_defined, text, self.passages, hits)) is not None:
             return told.with_(
                 query_text=said, relevance=None, nearest=next(iter(told.citations), None), route="named")
+        rowed = wall("rows", by_row, text, context[:3], otherwise=text)
         judged = wall(
-            "relevance", self.scorer.score_context, text, context,
+            "relevance", self.scorer.score_context, rowed, context,
             also=said if said != text else None) if self.gate else None
         relevance, why = (judged.score, judged.reason) if judged else (None, "찾은 조문이 없습니다.")
         near = (
@@ -222,7 +223,7 @@ class _Steps:
         if way == "fallback":
             return self._fallback(wall, text, hits, why, **meta)
         return self._answered(
-            wall, text, said, hits, context[:FEW] if way == "uncertain" else context, relevance,
+            wall, rowed, said if rowed == text else rowed, hits, context[:FEW] if way == "uncertain" else context, relevance,
             NOTICE_KO if way == "uncertain" else "", manner).with_(**meta)
 
     def _ordered(self, wall:Wall, text:str, hits:list) -> list:

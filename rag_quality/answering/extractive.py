@@ -261,6 +261,7 @@ def _whole_article(passage:"str|Passage") -> Answer:
 from math import exp, log
 
 from ..claims.tables import name_pattern
+from ..faithfulness.ranges import row_of
 from ..relevance.reading import AnswerReader, answer_reader
 
 # %% ../../nbs/answering/02_extractive.ipynb #449f14c2
@@ -300,6 +301,8 @@ def _named_rows(query:str, part:Part) -> tuple[Part, int]:
     rows = [x.partition(": ") for x in part.items]
     if len(rows) < 2 or not all(sep and len(label) <= 30 for label, sep, _ in rows):
         return part, 0
+    if at := row_of(query, [label for label, _, _ in rows]):       # '7미터짜리', of '6미터 이상 9미터 미만'
+        return replace(part, items=(part.items[at[0]],)), len(rows) - 1
     def said(text):
         return {
             m.span() for t in re.split(r"\s?및\s|[·ㆍ,]\s?", text) if (p := name_pattern(t)) for m in p.finditer(query)

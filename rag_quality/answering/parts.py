@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['PARAGRAPH_MARK', 'ITEM_MARK', 'SUBITEM_MARK', 'NOTE_MARK', 'GONE_MARK', 'ALL_GONE_MARK', 'LabelledPassage',
-           'source_of', 'Part', 'rule_lines', 'parts_of']
+           'source_of', 'Part', 'rule_lines', 'parts_of', 'by_row']
 
 # %% ../../nbs/answering/03_parts.ipynb #d3c9c74c
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..core import ConfigError, Passage, nfc
@@ -15,6 +16,7 @@ from ..claims.citing import article_status, read_heading
 from ..korean.particles import with_josa
 from ..claims.splitting import find_instructions, split_sentences
 from ..claims.tables import tell_tables
+from ..faithfulness.ranges import row_of
 from ..data.tables import bar_tables
 
 # %% ../../nbs/answering/03_parts.ipynb #cf12aba8
@@ -208,3 +210,19 @@ def parts_of(item:"str|Passage", passage:int=0   # its index in the context
         else:
             b.sentences(line)
     return b.parts()
+
+# %% ../../nbs/answering/03_parts.ipynb #byband02
+def by_row(
+    query:str,                              # a question
+    passages:Sequence["str|Passage"],       # that were found for it
+) -> str:
+    "The question with the name of a row in the place of its value, where a table of ranges has one for it; else as it is."
+    if not re.search(r"\d|[한두세네열]\s?[가-힣]", query):
+        return query
+    for p in passages:
+        for part in parts_of(p):
+            rows = [x.partition(": ")[0] for x in part.items]
+            if len(rows) > 1 and (found := row_of(query, rows)) and not found[1].bound.strip("~"):
+                at, q = found
+                return f"{query[:q.start]}{rows[at]}{query[q.end:]}"
+    return query
