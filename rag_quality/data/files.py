@@ -6,7 +6,7 @@
 __all__ = ['log', 'Problems', 'read_lines', 'short', 'read_qrels', 'write_qrels', 'read_run', 'write_run', 'read_objects']
 
 # %% ../../nbs/data/01_files.ipynb #cde1d3d5
-import logging, math, re
+import difflib, logging, math, re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -31,6 +31,18 @@ class Problems(list):
         if strict:
             raise DataError(f"{head}\n모두 {len(self)}건. 고치거나 strict=False(--lenient)로 나머지만 읽으세요.")
         log.warning("%d건을 빼고 읽었습니다:\n%s", len(self), head)
+
+# %% ../../nbs/data/01_files.ipynb #4739d7cd
+def _absent(path:str|Path) -> str:
+    "That there is nothing at `path`, and what may have been meant, in Korean."
+    if at := re.match(r"(https?|ftp):/+", str(path), re.I):
+        return f"인터넷 주소는 자료로 읽지 못합니다: {at[1]}://{str(path)[at.end():][:60]}. 내려받아 그 파일이나 폴더를 주세요."
+    path = Path(path)
+    names = sorted(p.name for p in path.parent.iterdir() if p.name[:1] != ".") if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, names, 1) or difflib.get_close_matches(
+        path.name.lower(), [n.lower() for n in names], 1)
+    near = [n for n in names if near and n.lower() == near[0].lower()][:1]
+    return f"자료가 없습니다: {path}." + (f" 혹시 {path.with_name(near[0])}?" if near else "")
 
 # %% ../../nbs/data/01_files.ipynb #499ac249
 def read_lines(path:str|Path, problems:Problems) -> Iterator[tuple[int, str]]:
