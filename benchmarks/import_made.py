@@ -202,3 +202,21 @@ def pdf(blocks, by="word", header="", numbers=True, per_page=46, ruled=True, mos
     where = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(at) + 1) + b"".join(b"%010d 00000 n \n" % a for a in at)
     return bytes(out) + b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(at) + 1, where)
+
+# ---- run by itself: what is made is read again
+
+if __name__ == "__main__":
+    import sys, tempfile
+    from pathlib import Path
+    from rag_quality.data import import_documents
+    made, wrong = book(2, 4), []
+    want = [b.partition("(")[0] for b in made if isinstance(b, str) and b.startswith("제")]
+    with tempfile.TemporaryDirectory() as d:
+        for write in (hwpx, hwp, docx, pdf):
+            file = Path(d)/f"book.{write.__name__}"
+            file.write_bytes(write(made))
+            found = [p.title.rpartition("제")[2].partition("(")[0] for p in import_documents(file).passages]
+            got = [f"제{t}" for t in found if t[:1].isdigit()]
+            print(f"{write.__name__:5} 조문 {len(got)}/{len(want)}")
+            wrong += [write.__name__] if got != want else []
+    sys.exit(f"읽은 조문이 만든 것과 다릅니다: {', '.join(wrong)}" if wrong else 0)

@@ -307,8 +307,7 @@ def _named_rows(query:str, part:Part) -> tuple[Part, int]:
         return {
             m.span() for t in re.split(r"\s?및\s|[·ㆍ,]\s?", text) if (p := name_pattern(t)) for m in p.finditer(query)
         }
-    spans = [said(label) for label, _, _ in rows]
-    every = set().union(*spans)
+    every = set().union(*(spans := [said(label) for label, _, _ in rows]))
     # not the '질병휴직' of '업무상 질병휴직'
     named = [{(a, b) for a, b in own if not any(c <= a and b <= d and (a, b) != (c, d) for c, d in every)} for own in spans]
     # '결혼: 자녀, 일수 1일'

@@ -140,6 +140,7 @@ def _loose(q:Quantity) -> bool:
         "개", "군데", "곳", "가지", "건", "종", "명", "인", "회", "번", "차례", "권", "책", "부", "통", "장", "매")
 
 # %% ../../nbs/claims/10_differences.ipynb #b49817a8
+_CUT_BY = re.compile(r"깎|깍|감액|감하|감해|감한|삭감|줄[이여인어었]|할인|인하|빼|뺀|공제|차감|덜")
 _YEARS = {"12개월": 12, "6개월": 6, "3개월": 3, "1개월": 1}
 
 def _yearly(x:Quantity, y:Quantity) -> bool:
@@ -158,13 +159,12 @@ def _by_workdays(r:Reading, q:Quantity) -> bool:
     )
 
 def _surcharge(a:Reading, b:Reading, x:Quantity, y:Quantity) -> bool:
-    "1.2배 of the one, and 20%를 더하여 of the other."
-    return (
-        x.dimension == y.dimension == "ratio"
-        and x.value > 1
-        and x.value == 1 + y.value
-        and any(w in b.text[y.end : y.end + 10] for w in ("더하", "더해", "더한", "가산", "할증", "추가", "얹"))
-    )
+    "1.2배 of the one, and 20%를 더하여 of the other; or 90% of the one, and 10%를 깎아 of the other."
+    if not x.dimension == y.dimension == "ratio" or x.upper is not None or y.upper is not None:
+        return False
+    of_a, of_b = a.text[x.end : x.end + 10], b.text[y.end : y.end + 10]
+    more = x.value == 1 + y.value > 1 and re.search(r"더하|더해|더한|가산|할증|추가|얹", of_b)
+    return bool(more or x.value == 1 - y.value and x.bound == y.bound == "" and _CUT_BY.search(of_b) and not _CUT_BY.search(of_a))
 
 def _set_apart(r:Reading, q:Quantity) -> bool:
     "Is a quantity left out (주말만 빼고)?"

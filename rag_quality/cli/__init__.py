@@ -24,12 +24,13 @@ from . import tune as cli_tune
 # %% ../../nbs/90_cli.ipynb #df5fb580
 _SAYS = [
     (r"the following arguments are required: (.+)", "없어서는 안 되는 인자가 빠졌습니다: {0}"),
+    (r"one of the arguments (.+) is required", "이 가운데 하나를 주어야 합니다: {0}"),
     (r"argument (.+?): expected (?:one|at least one) argument", "{0}: 값이 없습니다"),
     (r"argument (.+?): invalid (?:int|float) value: '(.*)'", "{0}: 수를 주어야 하는데 {1!r}입니다"),
     (r"ambiguous option: (\S+) could match (.+)", "{0}: {1} 가운데 어느 것인지 알 수 없습니다"),
     (r"argument (.+?): invalid choice: '?(.+?)'? \(choose from (.+)\)", "{0}: {1!r}은(는) 없습니다"),
     (r"unrecognized arguments: (.+)", "모르는 인자입니다: {0}"),
-    (r"argument (.+?): not allowed with argument (.+)", "{0}: {1}와 함께 쓰지 않습니다")]
+    (r"argument (.+?): not allowed with argument (.+)", "{0}: {1}와(과) 함께 쓰지 않습니다")]
 
 class _Parser(argparse.ArgumentParser):
     "argparse in Korean, whose errors are one line, with the nearest name."

@@ -6,7 +6,7 @@
 __all__ = []
 
 # %% ../../nbs/cli/00_answers.ipynb #36d4c555
-import contextlib, json, os, re, sys
+import argparse, contextlib, json, os, re, sys
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -171,6 +171,13 @@ def _beyond_of(args):
     "The statutes that the arguments name, to be followed by reference; None where they name none."
     from rag_quality.faithfulness import beyond_of
     return beyond_of(args.laws) if args.laws else None
+
+def _answers_option(parser, keys:str) -> None:
+    "Add the file of answers to a command: its name alone, or after `--answers`."
+    one = parser.add_mutually_exclusive_group(required=True)
+    one.add_argument("answers", nargs="?", default=argparse.SUPPRESS, metavar="파일", help="답 파일: --answers와 같음")
+    one.add_argument(
+        "--answers", metavar="파일", help=f"JSONL({keys} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
 
 def _laws_option(parser) -> None:
     "Add `--laws` to a command."
@@ -397,9 +404,7 @@ def _add(commands) -> None:
     llm(a)
     a.set_defaults(run=_ask_command)
     c = commands.add_parser("check", help="어느 RAG 체계의 답이든 문장마다 조문과 맞댐")
-    c.add_argument(
-        "--answers", required=True, metavar="파일",
-        help="JSONL({query, answer, contexts, _id?} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
+    _answers_option(c, "{query, answer, contexts, _id?}")
     _map_options(c)
     c.add_argument("--threshold", type=float, default=.6, metavar="수", help="합격의 문턱 (기본: %(default)s)")
     c.add_argument("--engine", default="local", metavar="엔진", help="local, ray: 답이 아주 많을 때 여러 기계에 나눔 (기본: %(default)s)")

@@ -255,9 +255,8 @@ def _doctor_data(path:str) -> tuple[dict, str]:
 def _add_judge(commands) -> None:
     "Add `judge`, `label`, `agree` and `doctor` to the commands of `rag-quality`."
     j = commands.add_parser("judge", help="답 파일을 심판: 규칙, 그리고 LLM이 있으면 LLM과 ragas")
-    j.add_argument(
-        "--answers", required=True, metavar="파일",
-        help="JSONL({query, answer, contexts, reference?, _id?} 한 줄에 하나), JSON, CSV, 엑셀, parquet, 다른 도구의 기록")
+    from rag_quality.cli.answers import _answers_option
+    _answers_option(j, "{query, answer, contexts, reference?, _id?}")
     _map_options(j)
     _llm_options(j)
     j.add_argument("--metrics", metavar="척도", help="쉼표로 이은 이름 (기본: 할 수 있는 것 모두)")

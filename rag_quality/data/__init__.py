@@ -19,7 +19,7 @@ from .editions import diff_editions
 from .imports import FINDINGS, import_documents
 from .passages import document_rows
 from .sheets import autorag_pair, autorag_rows
-from rag_quality.data.files import (Problems, _collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
+from rag_quality.data.files import (Problems, _absent, _collect_qrels, log, read_lines, read_qrels, read_run, short, write_qrels,
     write_run)
 
 _all_ = ["import_documents", "diff_editions", "read_text", "split_articles", "Problems", "log", "read_qrels", "read_run", "write_qrels", "write_run"]
@@ -259,7 +259,7 @@ def load_collection(path:str|Path,         # a BEIR folder, AutoRAG's two parque
         raise DataError(f"자료의 경로가 비었습니다. {_LEGAL}")
     path = Path(path)
     if not path.exists():
-        raise DataError(f"자료가 없습니다: {path}. {_LEGAL}")
+        raise DataError(f"{_absent(path)} {_LEGAL}")
     problems = Problems()
     read = _beir if (path/"corpus.jsonl").is_file() else _documents
     if read is not _beir and (path.suffix == ".parquet" or path.is_dir()) and autorag_pair(path if path.is_dir() else path.parent):

@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 
 from ..core import DataError, nfc
 from .articles import _decode, _read_bytes
-from .files import Problems
+from .files import Problems, _absent
 from .tables import fill, table_text
 
 # %% ../../nbs/data/02_documents.ipynb #5142d4b1
@@ -325,7 +325,7 @@ def read_documents(path:str|Path,          # a file, a ZIP, or a folder of them
     "Each document of a file, a ZIP or a folder. Raises `DataError` only where `path` itself is not there."
     path = Path(path)
     if not path.exists():
-        raise DataError(f"자료가 없습니다: {path}. 규정 파일({READABLE})이나 그것이 든 폴더를 주세요.")
+        raise DataError(f"{_absent(path)} 규정 파일({READABLE})이나 그것이 든 폴더를 주세요.")
     files, _ = list_files(path)
     for i, f in enumerate(files):
         if progress:

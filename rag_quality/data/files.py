@@ -6,7 +6,7 @@
 __all__ = ['log', 'Problems', 'read_lines', 'short', 'read_qrels', 'write_qrels', 'read_run', 'write_run', 'read_objects']
 
 # %% ../../nbs/data/01_files.ipynb #cde1d3d5
-import logging, math, re
+import difflib, logging, math, re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -31,6 +31,18 @@ class Problems(list):
         if strict:
             raise DataError(f"{head}\n모두 {len(self)}건. 고치거나 strict=False(--lenient)로 나머지만 읽으세요.")
         log.warning("%d건을 빼고 읽었습니다:\n%s", len(self), head)
+
+# %% ../../nbs/data/01_files.ipynb #4739d7cd
+def _absent(path:str|Path) -> str:
+    "That there is nothing at `path`, and what may have been meant, in Korean."
+    if at := re.match(r"(https?|ftp):/+", str(path), re.I):
+        return f"인터넷 주소는 자료로 읽지 못합니다: {at[1]}://{str(path)[at.end():][:60]}. 내려받아 그 파일이나 폴더를 주세요."
+    path = Path(path)
+    names = sorted(p.name for p in path.parent.iterdir() if p.name[:1] != ".") if path.parent.is_dir() else []
+    near = difflib.get_close_matches(path.name, names, 1) or difflib.get_close_matches(
+        path.name.lower(), [n.lower() for n in names], 1)
+    near = [n for n in names if near and n.lower() == near[0].lower()][:1]
+    return f"자료가 없습니다: {path}." + (f" 혹시 {path.with_name(near[0])}?" if near else "")
 
 # %% ../../nbs/data/01_files.ipynb #499ac249
 def read_lines(path:str|Path, problems:Problems) -> Iterator[tuple[int, str]]:
@@ -168,12 +180,13 @@ def write_run(run:Run, path:str|Path, tag:str="rag_quality") -> Path:
 
 # %% ../../nbs/data/01_files.ipynb #9f77ffdf
 import csv, io, json
+from functools import lru_cache
 from itertools import chain, islice
 
 from .articles import _decode
 from .passages import opened
 from .shapes import fields_named, folder_rows, is_numbered, reshape
-from .sheets import parquet_rows, sheet_rows
+from .sheets import _Below, parquet_rows, sheet_rows
 
 # %% ../../nbs/data/01_files.ipynb #c79aafea
 _FILES = {
@@ -237,7 +250,7 @@ def _objects(rows:Iterable[tuple[int, list[str]]], path:Path, problems:Problems)
     rows = iter(rows)
     top = list(islice(((at, cells) for at, cells in rows if any(c.strip() for c in cells)), _TOP))
     first = next((n for n, (_, cells) in enumerate(top) if {"query", "answer"} <= set(fields_named(cells))), 0)
-    head = None
+    head, last = None, None
     for at, cells in chain(top[first:], rows):
         if not any(c.strip() for c in cells):
             continue
@@ -246,7 +259,38 @@ def _objects(rows:Iterable[tuple[int, list[str]]], path:Path, problems:Problems)
         elif len(cells) > len(head):
             problems.add(path.name, at, f"칸이 {len(cells)}개입니다 (머리 줄은 {len(head)}개). 쉼표가 든 글은 큰따옴표로 묶어 주세요")
         else:
-            yield at, {k: v for k, c in zip(head, cells) if (v := _cell(k, c)) is not None}
+            row = {k: v for k, c in zip(head, cells) if (v := _cell(k, c)) is not None}
+            if last and _goes_on(head, cells):
+                _join(last[1], {k: row[k] for k, c in zip(head, cells) if k in row and not isinstance(c, _Below)})
+                continue
+            if last:
+                yield last
+            last = at, row
+    if last:
+        yield last
+
+@lru_cache(maxsize=16)
+def _fields(head:tuple[str, ...]) -> dict[str, str]:
+    "The columns of a head that hold the question or its answer, and which of the two."
+    asks = [h for h in head if "query" in fields_named([h])]
+    says = [h for h in head if h not in asks and asks and "answer" in fields_named([asks[0], h])]
+    return {**dict.fromkeys(says, "answer"), **dict.fromkeys(asks, "query")}
+
+def _goes_on(head:list[str], cells:list[str]) -> bool:
+    "Is a row more of the question above it: is its question, and its answer where it has one, merged with those above?"
+    if not any(isinstance(c, _Below) for c in cells):
+        return False
+    own = {f for h, c in zip(head, cells) if (f := _fields(tuple(head)).get(h)) and not isinstance(c, _Below) and c.strip()}
+    asked = [isinstance(c, _Below) for h, c in zip(head, cells) if _fields(tuple(head)).get(h) == "query"]
+    return bool(asked) and all(asked) and not own
+
+def _join(row:dict, more:dict) -> None:
+    "Adds the passages of a further row, and what the first row does not say."
+    for k, v in more.items():
+        if isinstance(v, list) and isinstance(row.get(k), list):
+            row[k] = [*row[k], *v]
+        else:
+            row.setdefault(k, v)
 
 def _csv_records(text:str, delimiter:str, path:Path, problems:Problems) -> list[tuple[int, list[str]]]:
     """(line of its end, cells) of each record; a record that cannot be read becomes a problem, and the reading goes on
@@ -322,12 +366,32 @@ def _whole(raw:bytes, path:Path, problems:Problems) -> list|None:
         value = json.loads(_decode(body, path.name))
     except json.JSONDecodeError as e:
         if e.msg == "Extra data" or body.startswith(b"{"):
-            return None       # lines of JSON, each a list
+            return _sequence(_decode(body, path.name), path, problems)      # None: lines of JSON, each a list
         problems.add(path.name, e.lineno, f"JSON 목록 [...]이 깨졌습니다 ({e.msg}, {e.colno}째 글자). 고치거나 한 줄에 객체 하나씩 적어 주세요")
         return []
     except (ValueError, RecursionError, DataError):
         return None
     return value if isinstance(value, list) else _unwrapped(value)
+
+def _sequence(text:str, path:Path, problems:Problems) -> list|None:
+    "The objects of a file that has several, each over many lines; None for any other. A torn one becomes a problem."
+    found, at, torn, decoder = [], 0, [], json.JSONDecoder()
+    while at < len(text):
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as e:
+            torn.append((text.count("\n", 0, at) + 1, getattr(e, "msg", "너무 깊습니다")))
+            end = m.start(1) if (m := re.compile(r"\n(\{)").search(text, at)) else len(text)
+        else:
+            if not found and not torn and "\n" not in text[at:end]:
+                return None
+            found.append(value)
+        at = m.end() if (m := re.compile(r"[\s,]+").match(text, end)) else end
+    if len(found) + len(torn) < 2 or not found:
+        return None
+    for line, why in torn:
+        problems.add(path.name, line, f"여기서 시작하는 객체가 깨졌습니다 ({why}). 고치거나 한 줄에 객체 하나씩 적어 주세요")
+    return found
 
 def _unwrapped(value:dict) -> list:
     "The list of objects that an object holds under one of the usual names (and tells of itself beside it); else the object."

@@ -16,7 +16,7 @@ from ..core import DataError, Passage, nfc
 from .book import Regulation, cut_book
 from .coverage import Coverage, coverage_of
 from .documents import Document, list_files, private_characters, read_documents
-from .files import Problems
+from .files import Problems, _absent
 from .references import ReferenceIndex, lost_references
 from .tables import flattened_tables
 
@@ -325,7 +325,7 @@ def import_documents(path:str|Path,     # a file, a folder or a ZIP
     `DataError` where nothing could be read, or (`strict`) a file could not."""
     path, problems, taken = Path(path), Problems(), _Taken()
     if not path.exists():
-        raise DataError(f"자료가 없습니다: {path}. 규정 파일이나 폴더를 주세요.")
+        raise DataError(f"{_absent(path)} 규정 파일이나 폴더를 주세요.")
     if path.is_file() and path.suffix.lower() in (".jsonl", ".json", ".tsv", ".csv"):
         folder = f"corpus.jsonl이 든 컬렉션이면 파일이 아니라 폴더를 주세요: {path.parent}"
         raise DataError(f"{path}: 규정 문서가 아닙니다. {folder if (path.parent/'corpus.jsonl').is_file() else _ROWS}")

@@ -96,8 +96,23 @@ def sheet_rows(
     else:
         yield from _ranked(name, [(n, list(_cells(sheet, strings, name))) for n, sheet in sheets], rank)
 
+class _Below(str):
+    "What a merged cell says, in a row under its first."
+
+def _merged(sheet) -> dict[int, dict[int, tuple[int, int]]]:
+    "row -> column -> (row, column) of the head, of the first column of every cell that is merged over several rows."
+    refs = (re.fullmatch(r"([A-Z]+)(\d+):[A-Z]+(\d+)", e.get("ref", "")) for e in sheet.iter() if _tag(e) == "mergeCell")
+    spans = [(_column(m[1]), int(m[2]), min(int(m[3]), int(m[2]) + 10_000)) for m in refs if m]
+    found = {}
+    for column, top, end in spans[:100_000]:
+        for row in range(top + 1, end + 1):
+            found.setdefault(row, {})[column] = top, column
+    return found
+
 def _cells(sheet, strings:list[str], name:str) -> Iterator[tuple[int, list[str]]]:
-    "(row number, texts of the cells) of a sheet."
+    "(row number, texts of the cells) of a sheet; a cell that is merged over rows says the same in each of them."
+    merged = _merged(sheet)
+    heads = {at: "" for under in merged.values() for at in under.values()}
     for at, row in enumerate((e for e in sheet.iter() if _tag(e) == "row"), 1):
         cells = {}
         for i, c in enumerate(e for e in row if _tag(e) == "c"):
@@ -111,8 +126,11 @@ def _cells(sheet, strings:list[str], name:str) -> Iterator[tuple[int, list[str]]
         width = max(cells, default=-1) + 1
         if width > 16_384:
             raise DataError(f"{name}: {at}째 줄의 칸 이름이 잘못되었습니다. 엑셀에서 다시 저장해 주세요.")
+        at = int(row.get("r", at)) if str(row.get("r", at)).isdigit() else at
+        heads |= {(at, k): v for k, v in cells.items() if (at, k) in heads}
         if any(v.strip() for v in cells.values()):
-            yield int(row.get("r", at)) if str(row.get("r", at)).isdigit() else at, [cells.get(k, "") for k in range(width)]
+            cells |= {k: _Below(heads[top]) for k, top in merged.get(at, {}).items() if heads[top] and not cells.get(k)}
+            yield at, [cells.get(k, "") for k in range(max(cells) + 1)]
 
 # %% ../../nbs/data/19_sheets.ipynb #c7bb7936
 def _as_plain(value):

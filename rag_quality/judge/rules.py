@@ -307,6 +307,20 @@ def _judge_citations(item, answer, contexts, cites) -> tuple[float|None, str, li
         ],
     )
 
+_BARE_NUMBER = re.compile(r"(\W*(?:약\s?|총\s?|최대\s?)?\d[\d,.]*)(?<!\.)(\s?(?:입니다|이에요|예요|이요|요|임)?\W*)")
+
+def _with_unit(answer:str, query:str, sources:Iterable[str]) -> str:
+    "An `answer` that is a number alone, with the unit that the sources have and the `query` asks for ('며칠', '몇 명')."
+    if not (bare := _BARE_NUMBER.fullmatch(answer)):
+        return answer
+    for q in (q for s in sources for q in find_quantities(nfc(s))):
+        unit = m[1] if (m := re.fullmatch(r"\d[\d,.]*\s?([가-힣%]+).*", q.text)) else ""
+        asked = {"일": r"며칠|몇\s?일|일\s?수", "원": r"얼마|몇\s?원"}.get(unit, rf"몇\s?{re.escape(unit)}|{re.escape(unit)}\s?수")
+        asked = r"몇\s?(?:%|퍼센트|프로)" if unit in ("%", "퍼센트", "프로") else asked
+        if unit and re.search(asked, query):
+            return bare[1] + unit + bare[2]
+    return answer
+
 def judge_by_rules(
     item:JudgeItem,      # the question, the answer, and what it is held against
     *,
@@ -326,9 +340,13 @@ def judge_by_rules(
         **{n: t for n, t in contexts.items() if t.strip()}}
     if found.kind != "answer":
         return _judgment_of({}, "rules", reasons=dict.fromkeys(CRITERIA, found.reason), flags=flags, kind=found.kind)
-    claims = _check_claims(answer, sources, similar=getattr(evaluator, "evaluate_similarity", None)) if sources else ()
+    whole = _with_unit(answer, nfc(item.query), sources.values())
+    claims = _check_claims(whole, sources, similar=getattr(evaluator, "evaluate_similarity", None)) if sources else ()
     wanted = list(facts.values()) or [c.text for c in split_claims(item.reference or "") if c.kind == "claim"]
-    found = _check_facts(wanted, answer)
+    found = _check_facts(wanted, whole)
+    if whole != answer:                       # what is shown is what was said
+        claims = tuple(replace(c, text=answer, start=0, end=len(answer)) for c in claims)
+        found = tuple(replace(c, sentence=answer if c.sentence == whole else c.sentence) for c in found)
     where = "기준 답과 조문" if item.reference and contexts else "기준 답" if item.reference else "조문" if contexts else "핵심 사실"
     reasons = {
         "correctness": (

@@ -125,6 +125,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field
 
+from ..claims.splitting import split_claims
 from .kinds import _KINDS, thread_kind
 from .personas import Exchange, PersonaQuery, TargetError, _ERRORS
 from .stages import _Probes, Tester, look, look_turn
@@ -150,9 +151,16 @@ class FailedItem:
             "reason": self.reason}
 
 # %% ../../nbs/persona/16_failures.ipynb #07570f1b
+_AFTER_READING = (None, "used", "supported", "cited")     # stages at which it is the answer's words that fail
+
 def _succeeded(score:Mapping|None) -> bool|None:
     return None if not score or score.get("verdict") not in (
         "success", "refused", "partial", "failure") else score["verdict"] in ("success", "refused")
+
+def _said_nothing(row:Mapping, facts:Mapping|None) -> bool:
+    "Whether an answer holds no sentence that could be checked: a greeting, a question in return."
+    kinds = [p.kind for p in split_claims(row.get("answer") or "")]
+    return bool(kinds) and "claim" not in kinds and not row.get("abstained") and not (facts or {}).get("claims")
 
 def _kind_of(x:Look, row:Mapping, score:Mapping|None=None, facts:Mapping|None=None) -> FailedItem|None:
     "The failure of one row of answers or turns; None where it did not fail."
@@ -161,15 +169,21 @@ def _kind_of(x:Look, row:Mapping, score:Mapping|None=None, facts:Mapping|None=No
         return FailedItem(
             x.id, "timeout" if error["kind"] == "timeout" else "no_answer",
             f"{_ERRORS.get(error['kind'], error['kind'])}: {error.get('message', '')}"[:120])
-    if context.get("kept") is False:
+    spared = {"supported"} if facts and facts.get("passed") else set()
+    spared |= {"cited"} if score and (score.get("citation") or 0) >= .99 else set()
+    broken = next((s for s in _STAGES if x.passed.get(s) is False and s not in spared), None)
+    lost, said = context.get("kept") is False, str(row.get("answer") or "").strip()
+    if not ok and (lost or broken or ok is False):                 # what the words of the answer tell by themselves
+        if (row.get("metadata") or {}).get("finish") == "length":
+            return FailedItem(x.id, "cut_short", f"길이의 한도(finish=length)에서 끊긴 답: …{said[-40:]}")
+        if (context.get("kind") != "asked_again" if lost else broken in _AFTER_READING) and _said_nothing(row, facts):
+            return FailedItem(x.id, "no_claim", f"물은 것에 대한 말이 한 문장도 없는 답: {said[:60]}")
+    if lost:
         cause = context.get("root_cause") or {}
         said = str(context.get("reason") or x.notes.get("remembered", ""))
         return FailedItem(
             x.id, thread_kind(context, row.get("turn") or 2), f"{said}; {cause['result']}" if cause.get("result") else said,
             cause.get("component") if cause else "")
-    spared = {"supported"} if facts and facts.get("passed") else set()
-    spared |= {"cited"} if score and (score.get("citation") or 0) >= .99 else set()
-    broken = next((s for s in _STAGES if x.passed.get(s) is False and s not in spared), None)
     if ok or ok is None and broken is None:
         return None
     if broken:
@@ -186,17 +200,8 @@ def _kind_of(x:Look, row:Mapping, score:Mapping|None=None, facts:Mapping|None=No
         return FailedItem(x.id, "evasive", f"회피하는 말: {score['evasive'][0]}")
     if facts and (bad := [c for c in facts.get("claims", ()) if c.get("passed") is False]):
         return FailedItem(x.id, "invented", f"팩트체크에서 틀림: {bad[0].get('reason') or bad[0].get('text', '')}"[:160])
-    low = sorted(
-        (score[d] / m, d)
-        for d, m in (
-            ("completeness", 1),
-            ("relevance", 1),
-            ("citation", 1),
-            ("practicality", 0.5),
-            ("actionability", 0.5),
-        )
-        if score.get(d) is not None
-    )
+    most = {"completeness": 1, "relevance": 1, "citation": 1, "practicality": .5, "actionability": .5}
+    low = sorted((score[d] / m, d) for d, m in most.items() if score.get(d) is not None)
     why = {
         "completeness": "incomplete", "relevance": "off_target", "citation": "wrong_citation",
         "practicality": "impractical", "actionability": "impractical"}
@@ -307,11 +312,8 @@ def _requirements(
             return None
         return False if row.get("error") else _succeeded(scores.get(i))
     intent, n1 = _share(None if (r := scores.get(i, {}).get("relevance")) is None else r >= .5 for i in ids)
-    checked, n2 = (
-        _share(bool(facts.get(i, {}).get("performed")) for i in ids if answers.get(i, {}).get("answer") is not None)
-        if facts
-        else (None, 0)
-    )
+    answered = [i for i in ids if answers.get(i, {}).get("answer") is not None]
+    checked, n2 = _share(bool(facts.get(i, {}).get("performed")) for i in answered) if facts else (None, 0)
     success, n3 = _share(worked(i, answers.get(i, {})) for i in ids)
     def followed(t):
         kept, ok = (t.get("context") or {}).get("kept"), worked(t["id"], t)

@@ -16,8 +16,26 @@ from .wire import (
     TargetFault, _HttpReply, _chat_answer, _check_status, _described, _dig, _plain_words, _source_of, _sources_in)
 
 # %% ../../nbs/persona/25_streams.ipynb #96922ed2
+# the AI SDK's data stream (v1), a code and a JSON value a line: pieces, errors, sources and ends are told apart
+_CODED = re.compile(r"(?:[1-9a-k]:[\[{\"].*\n\s*)*0:\"")
+_CODES = {
+    "0": ("text", "delta"), "3": ("error", "error"), "d": ("finish", "value"), "f": ("begun", "value"), "h": ("source", "value")}
+
+def _uncoded(line:str) -> tuple[str, str]:
+    "(name, data) of one line of such a stream; of a line that was cut off, what there is."
+    code, _, data = line.strip().partition(":")
+    kind, place = _CODES.get(code, ("meta", "value"))
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return kind, "{" + data
+    row = value if isinstance(value, dict) else {place: value}
+    return kind, json.dumps({**row, "type": kind}, ensure_ascii=False)
+
 def _events(text:str) -> list[tuple[str, str]]:
     "(name, data) of each server-sent event of `text` (WHATWG HTML, 9.2), or ('', line) of each line of NDJSON."
+    if _CODED.match(text.lstrip()):
+        return [_uncoded(line) for line in text.splitlines() if line.strip()]
     if not re.match(r"\s*(?:data|event|id|retry)?:", text):
         return [("", line.strip()) for line in text.splitlines() if line.strip()]
     out, name, data = [], "", []
@@ -37,6 +55,8 @@ def is_stream(reply:_HttpReply) -> bool:
     kind, text = reply.headers.get("content-type", "").lower(), reply.text.lstrip()
     if "event-stream" in kind or "ndjson" in kind or "jsonl" in kind or "stream+json" in kind:
         return bool(text)
+    if _CODED.match(text) and all(re.match(r"[0-9a-k]:", line) for line in text.splitlines() if line.strip()):
+        return True
     if re.match(r"(?:data|event):|:[^\n]*\n\s*(?:data|event|:)|(?:id|retry):[^\n]*\n(?:data|event|id|retry):", text):
         return True
     lines = [line for line in text.splitlines() if line.strip()]
@@ -63,6 +83,12 @@ _OVER = re.compile(r"(?:^|[._\-:])(?:done|end|finish(?:ed)?|complete[d]?|stop|cl
 _WRONG = re.compile(r"(?:^|[._\-:])(?:error|fail(?:ed|ure)?|exception)$", re.I)
 _REPLACES = re.compile(r"replace", re.I)
 
+_CUT = re.compile(r"(?:model_)?(?:max_?(?:output_?)?tokens|length|context_window_exceeded)", re.I)
+_FINISH = ("done_reason", "finish_reason", "stop_reason", "finishReason", "stopReason")
+_FINISH_PLACES = (
+    "", "choices[0]", "candidates[0]", "delta", "message", "response_metadata", "metadata", "response.incomplete_details",
+    "incomplete_details", "output.response_metadata", "data", "result", "[0]", "output")
+
 def _kind(name:str, row) -> str:
     "What an event calls itself."
     if isinstance(row, Mapping):
@@ -78,6 +104,19 @@ def _text_of(value) -> str|None:
     if isinstance(value, list):
         found = [p if isinstance(p, str) else p.get("text") for p in value if isinstance(p, (str, Mapping))]
         return "".join(t for t in found if isinstance(t, str)) if any(isinstance(t, str) for t in found) else None
+    return None
+
+def _finish(row) -> str|None:
+    "Why a model stopped, from the usual places of a reply or an event; 'length' in every provider's word for it."
+    for place in _FINISH_PLACES:
+        try:
+            inner = _dig(row, place)[0] if place else row
+        except TargetFault:
+            continue
+        names = ("reason",) if place.endswith("incomplete_details") else _FINISH
+        said = next((v for k in names if isinstance(v := inner.get(k), str)), "") if isinstance(inner, Mapping) else ""
+        if 0 < len(said) < 40:
+            return "length" if _CUT.fullmatch(said) else said
     return None
 
 def _piece(row, places=_PIECES) -> str|None:
@@ -131,11 +170,17 @@ def _parsed(events) -> list[tuple[str, object]]:
     quoted = bool(texts) and all(d.lstrip().startswith('"') and v != d for v, d in texts)
     return [(name, v if isinstance(v, (Mapping, list)) or quoted and isinstance(v, str) else d) for name, v, d in out]
 
+def _repeats(a:str, b:str) -> bool:
+    "Does `b` say all of `a` over again, but for a letter or two at its end, which may have come cut?"
+    a = a.rstrip("\ufffd")
+    same = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return len(b) >= len(a) and len(a) - same <= min(2, len(a) // 6) and not re.search(r"\s", a[same:])
+
 def _whole(parts:list[str]) -> str:
     "The pieces joined; where each holds all that was said before it, the last."
     parts = [p for p in parts if p]
-    grows = len(parts) > 1 and all(b.startswith(a) for a, b in zip(parts, parts[1:])) and len(parts[-1]) > len(parts[0])
-    return parts[-1] if grows and (len(parts) > 2 or len(parts[0]) > 7) else "".join(parts)
+    grows = len(parts) > 1 and all(map(_repeats, parts, parts[1:])) and len(parts[-1]) > len(parts[0])
+    return parts[-1] if grows and (len(parts) > 2 or len(parts[0].strip()) > 1) else "".join(parts)
 
 def joined(
     text:str,                # the body
@@ -154,10 +199,10 @@ def joined(
         if isinstance(value, Mapping):
             rows.append(value)
             # kinds of streams that say when they are over
-            ends = ends or "done" in value or kind in ("message", "agent_message") and "conversation_id" in value
+            ends = ends or "done" in value or kind == "begun" or kind in ("message", "agent_message") and "conversation_id" in value
             last = value.get("done") is True or bool(_OVER.search(kind))
             over = over or last
-            finish = next((v for k in ("done_reason", "finish_reason", "stop_reason") if isinstance(v := value.get(k), str)), finish)
+            finish = _finish(value) or finish
         else:
             last = bool(_OVER.search(kind))
             over = over or last
@@ -179,6 +224,23 @@ def joined(
         seen = ", ".join(dict.fromkeys(str(k) for r in rows for k in list(r)[:6])) or "없음"
         raise TargetFault("malformed", f"흘려 보낸 사건에 답의 글이 없습니다. 있는 것: {_plain_words(seen, 80)}. 매핑의 response.answer에 자리를 적어 주세요")
     return Joined(_whole(parts), tuple(rows), finish)
+
+# %% ../../nbs/persona/25_streams.ipynb #651ec70b
+def _text_in(said:list, pieces:bool) -> str|None:
+    "What the values at the answer's place say, None where one is no text; `pieces`: the body is a list of them."
+    said = [str(v) if isinstance(v, (int, float)) else _parts(v) for v in said if v is not None]
+    if any(v is None for v in said):
+        return None
+    cut = any(v != v.strip() for v in said) or pieces and not all(re.search(r"[.!?。]$", v) for v in said if v)
+    return ("" if cut else "\n").join(said)
+
+def _parts(value) -> str|None:
+    "The text of an answer, or of a list of content parts (those that are text); None where it is neither."
+    if isinstance(value, list):
+        if not value or not all(isinstance(p, (str, Mapping)) for p in value):
+            return None
+        value = [p for p in value if isinstance(p, str) or p.get("type", "text") in ("text", "output_text")]
+    return _text_of(value)
 
 # %% ../../nbs/persona/25_streams.ipynb #d96c8236
 _FOUND = re.compile(r"retriev|source.?doc|documents|contexts", re.I)     # kinds of events that bring passages

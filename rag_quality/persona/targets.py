@@ -244,17 +244,17 @@ def ask_many(
         r in enumerate(rows)]
 
 # %% ../../nbs/persona/07_targets.ipynb #e980b87d
-import asyncio, inspect, json, os, secrets
+import asyncio, inspect, json, os, re, secrets
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 from urllib.parse import urlencode, urlsplit
 
 from ..core import log
-from .streams import is_stream, read_stream
-from rag_quality.persona.wire import (
+from .streams import _finish, _text_in, is_stream, read_stream
+from .wire import (
     _chat_answer, _check_mapping, _check_status, _described, _dig, _fetch, _fill, _legal_url, _load_mapping, _resolve,
-    _slots, _source_of)
+    _reason, _slots, _source_of)
 
 # %% ../../nbs/persona/07_targets.ipynb #dd6a071d
 _all_ = ["ask", "ask_many", "TargetBreaker", "TargetFault"]
@@ -434,13 +434,8 @@ class HTTPTarget(_Bounded):
         "The answer to `query` after `history` within `timeout_s` seconds; `TargetFault` where there is none."
         m, (url, headers, body, keys) = self.mapping, self._request(query, list(history))
         if m["method"] == "GET" and isinstance(body, Mapping):
-            url, body = (
-                url
-                + ("&" if "?" in url else "?")
-                + urlencode(
-                    {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in body.items()}
-                ), None,
-            )
+            asked = urlencode({k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in body.items()})
+            url, body = f"{url}{'&' if '?' in url else '?'}{asked}", None
         try:
             over = b"data: [DONE]" if self.stream else None
             reply = _check_status(_fetch(url, body, headers=headers, method=m["method"], timeout_s=timeout_s, until=over))
@@ -462,24 +457,26 @@ def _read(places, reply) -> Answer:
             raise
         # the whole body is the answer, as plain text
         row = reply.text
-    said = [v for v in _dig(row, places["answer"]) if v is not None]
-    if not all(isinstance(v, (str, int, float)) for v in said):
-        raise TargetFault("malformed", f"{places['answer']}에 글이 아니라 {type(said[0]).__name__}이(가) 있습니다")
+    try:
+        found = _dig(row, places["answer"])
+        if (said := _text_in(found, isinstance(row, list))) is None:
+            raise TargetFault("malformed", f"{places['answer']}에 글이 아니라 {type(found[0]).__name__}이(가) 있습니다")
+        if not said.strip() and _reason(reply):
+            raise TargetFault("empty", "답의 글이 비었습니다")
+    except TargetFault as e:                       # the server may say why
+        words = _reason(reply)
+        raise TargetFault(e.kind, f"서버의 말: {words}. {e.message}" if words else e.message) from None
     def optional(name):                                                        # what is not there is not there
         try:
-            return (
-                [w for v in _dig(row, places[name]) if v is not None for w in (v if isinstance(v, list) else [v])]
-                if name in places
-                else []
-            )
+            found = _dig(row, places[name]) if name in places else ()
+            return [w for v in found if v is not None for w in (v if isinstance(v, list) else [v])]
         except TargetFault:
             return []
     sources = [_source_of(v) for v in optional("contexts")]
     contexts = [f"{n}\n{t}" if n and n not in t else t for n, t in sources if t]
     cited = [n or t for n, t in map(_source_of, optional("citations"))]
     return _described(
-        "\n".join(map(str, said)), dict.fromkeys(contexts), dict.fromkeys(cited),
-        next(iter(optional("confidence")), None))
+        said, dict.fromkeys(contexts), dict.fromkeys(cited), next(iter(optional("confidence")), None), finish=_finish(row))
 
 # %% ../../nbs/persona/07_targets.ipynb #5163e87a
 def open_target(endpoint:str|os.PathLike, model:str|None=None, **options) -> Target:
@@ -493,6 +490,8 @@ def open_target(endpoint:str|os.PathLike, model:str|None=None, **options) -> Tar
             raise ConfigError(
                 f"--model {model[:40]}: 사용법을 적은 파일({Path(endpoint).name})에는 쓰지 않습니다. 모델의 이름이 있어야 하면 그 파일의 request에 적어 주세요.")
         return HTTPTarget(endpoint, **options)
+    if re.match(r"(?:localhost|[\w-]+(?:\.[\w-]+)+)(?::\d+)?(?:/|$)|[\w-]+:\d+(?:/|$)", str(endpoint)):
+        raise ConfigError(f"--endpoint {str(endpoint)[:60]}: 주소 앞에 http:// 가 빠졌습니다. 이렇게 적어 주세요: --endpoint http://{str(endpoint)[:60]}")
     if not model:
         raise ConfigError(f"--endpoint {str(endpoint)[:60]}: 채팅 주소에는 --model도 주세요. 다른 꼴의 주소면 사용법을 적은 .json 파일을 주세요.")
     return ChatTarget(str(endpoint), model, **options)

@@ -51,22 +51,22 @@ class _HttpReply:
     def text(self) -> str:
         "The body as text; `TargetFault` where it is none."
         raw, said = self.body, re.search(r"charset=[\"']?([\w\-]+)", self.headers.get("content-type", ""))
-        if self.headers.get("content-encoding", "").lower() in ("gzip", "deflate"):
-            unpack = zlib.decompressobj(
-                47 if self.headers["content-encoding"].lower() == "gzip" or raw[:1] == b"\x78" else -15
-            )
+        if (packed := self.headers.get("content-encoding", "").lower()) in ("gzip", "x-gzip", "deflate"):
+            unpack = zlib.decompressobj(47 if "gzip" in packed or raw[:1] == b"\x78" else -15)
             try:
                 raw = unpack.decompress(raw, _LIMIT_BYTES)
             except zlib.error:
                 raise TargetFault("malformed", "압축을 풀 수 없습니다") from None
             if unpack.unconsumed_tail:
                 raise TargetFault("malformed", f"답이 {_LIMIT_BYTES // 1024 ** 2}MB를 넘습니다")
-        for name in ("utf-8-sig", said[1] if said else "utf8", "cp949"):
+        other = packed if packed and "gzip" not in packed and packed not in ("deflate", "identity") else ""
+        for name in ("utf-8-sig", *(() if other else (said[1] if said else "utf8", "cp949"))):
             try:
                 return raw.decode(name)
             except (UnicodeDecodeError, LookupError):
                 pass
-        raise TargetFault("malformed", "글자로 읽을 수 없는 바이트입니다 (UTF-8도 CP949도 아님)")
+        raise TargetFault("malformed", f"서버가 {other[:20]}로 압축해 보냈는데 gzip과 deflate만 풉니다. 서버(또는 그 앞의 프록시)에서 그 압축을 꺼 주세요"
+                          if other else "글자로 읽을 수 없는 바이트입니다 (UTF-8도 CP949도 아님)")
 
     def json(self):
         "The body as JSON; `TargetFault` says what it is instead."
@@ -78,15 +78,9 @@ class _HttpReply:
         except (ValueError, RecursionError):
             pass
         title = re.search(r"<title[^>]*>(.{0,80}?)</title>", text, re.S | re.I)
-        raise TargetFault(
-            "malformed",
-            (
-                f"JSON이 아니라 웹 쪽이 왔습니다{f' ({_plain_words(title[1], 40)})' if title else ''}. 로그인이"
-                " 필요하거나 주소가 다릅니다"
-                if re.match(r"<(!doctype|html|head|\?xml)", text, re.I)
-                else f"JSON이 아닙니다: {_plain_words(text, 40)!r}"
-            ),
-        )
+        raise TargetFault("malformed", (
+            f"JSON이 아니라 웹 쪽이 왔습니다{f' ({_plain_words(title[1], 40)})' if title else ''}. 로그인이 필요하거나 주소가 다릅니다"
+            if re.match(r"<(!doctype|html|head|\?xml)", text, re.I) else f"JSON이 아닙니다: {_plain_words(text, 40)!r}"))
 
 # %% ../../nbs/persona/09_wire.ipynb #d63681bc
 def _asked_to_wait(headers) -> float|None:
@@ -101,6 +95,18 @@ def _asked_to_wait(headers) -> float|None:
     except (TypeError, ValueError):
         return None
 
+_SAYS = re.compile(r"(?:err(?:or)?|res(?:ult)?|ret(?:urn)?|status|fail(?:ure)?)?_?(?:message|msg|detail|reason)", re.I)
+
+def _told(found) -> str:
+    "The first text under a key that says why, at most three levels down."
+    rows, most = [found], 3
+    while (most := most - 1) >= 0 and rows:
+        said = [v for r in rows for k, v in r.items() if _SAYS.fullmatch(str(k)) and isinstance(v, str) and v.strip()]
+        if said:
+            return said[0]
+        rows = [v for r in rows for v in r.values() if isinstance(v, Mapping)]
+    return ""
+
 def _reason(reply) -> str:
     "The server's own words of why, from the usual places."
     try:
@@ -113,7 +119,7 @@ def _reason(reply) -> str:
     if isinstance(found, list) and found:
         found = found[0]
     if isinstance(found, Mapping):
-        found = found.get("message") or found.get("msg") or found.get("detail") or ""
+        found = _told(found)
     return _plain_words(found, 120) if isinstance(found, str) else ""
 
 def _check_status(reply:_HttpReply) -> _HttpReply:
@@ -247,7 +253,7 @@ def _fetch(url:str, data:object=None, *,                      # what is sent as 
           limit:int=_LIMIT_BYTES, until:bytes|None=None        # stop reading after these bytes, e.g. b'data: [DONE]'
          ) -> _HttpReply:
     "One HTTP exchange, bounded in time and size; whatever goes wrong is a `TargetFault`."
-    url, watch = _legal_url(url), _Watch(timeout_s)
+    url, watch, moved = _legal_url(url), _Watch(timeout_s), ""
     body = None if data is None else json.dumps(data, ensure_ascii=False).encode("utf8", "backslashreplace")
     sent = {
         "Accept": "application/json, text/event-stream", "User-Agent": "rag-quality",
@@ -263,15 +269,20 @@ def _fetch(url:str, data:object=None, *,                      # what is sent as 
                     _read(r, limit, until if r.status == 200 else None))
             if watch.over:
                 raise TimeoutError                         # what was cut off in the middle of its head looks whole
-            if got.status not in (301, 302, 307, 308) or not (where := got.headers.get("location")):
+            if got.status not in (301, 302, 303, 307, 308) or not (where := got.headers.get("location")):
+                if moved and (got.status >= 400 or got.headers.get("content-type", "").startswith("text/html")):
+                    raise TargetFault("auth" if re.search(r"log_?-?in|sign_?-?in|sso|auth", moved, re.I) else "status", f"{moved}(으)로 보냈고"
+                                      f" 거기서는 {got.status}입니다. 로그인하라는 것이면 열쇠나 쿠키를 headers에, 옮긴 것이면 그 주소를 적어 주세요")
                 return got
-            if not _same_place(url, urljoin(url, where)):
+            to, moved = urljoin(url, where), f"{got.status}: {_plain_words(urlsplit(urljoin(url, where)).path, 60)}"
+            if not _same_place(url, to):
                 raise TargetFault(
-                    "status",
-                    f"{got.status}: 다른 곳({_plain_words(urlsplit(urljoin(url, where)).hostname, 60)})으로 가라고"
-                    " 합니다. 열쇠가 새지 않게 따라가지 않았습니다. 맞는 곳이면 그 주소를 적어 주세요",
-                )
-            url = _legal_url(urljoin(url, where))
+                    "status", f"{got.status}: 다른 곳({_plain_words(urlsplit(to).hostname, 60)})으로 가라고 합니다. 열쇠가 새지 않게"
+                    " 따라가지 않았습니다. 맞는 곳이면 그 주소를 적어 주세요")
+            url = _legal_url(to)
+            if got.status == 303:                      # see there, without what was sent
+                body, method = None, "GET"
+                sent.pop("Content-Type", None)
         raise TargetFault("status", "길을 네 번 넘게 돌립니다")
     except (OSError, http.client.HTTPException, ValueError, TargetFault) as e:
         raise _fault_of(e, watch, timeout_s) from None
@@ -314,12 +325,8 @@ def _dig(value:object, path:str) -> list:
             return walk(value[step], rest, f"{way}.{step}".lstrip("."))
         has = f"있는 것: {_plain_words(', '.join(map(str, list(value)[:8])), 80) or '없음'}" if isinstance(
             value, Mapping) else f"{len(value)}개짜리 목록입니다" if isinstance(value, list) else f"{type(value).__name__}입니다"
-        raise TargetFault(
-            "malformed",
-            f"응답의 {way or '몸'}에"
-            f" {'목록' if step is None else f'[{step}]' if isinstance(step, int) else repr(step)}이(가) 없습니다."
-            f" {has}",
-        )
+        gone = "목록" if step is None else f"[{step}]" if isinstance(step, int) else repr(step)
+        raise TargetFault("malformed", f"응답의 {way or '몸'}에 {gone}이(가) 없습니다. {has}")
     return walk(value, _path_steps(path), "")
 
 # %% ../../nbs/persona/09_wire.ipynb #cd80a544
@@ -329,11 +336,7 @@ _SLOT = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 def _slots(query:str, history:Sequence[Mapping]=(), conversation:str="") -> dict:
     "The values that a template may name."
     turns = [{"user": h["user"], "assistant": h.get("assistant") or ""} for h in history]
-    messages = [
-        m
-        for h in turns
-        for m in ({"role": "user", "content": h["user"]}, {"role": "assistant", "content": h["assistant"]})
-    ]
+    messages = [{"role": r, "content": h[r]} for h in turns for r in ("user", "assistant")]
     return {
         "query": query, "history": turns, "messages": [*messages, {"role": "user", "content": query}],
         "conversation": conversation,
@@ -499,11 +502,8 @@ def _sources_in(*places:Mapping) -> tuple[tuple[str, ...], tuple[str, ...]]:
                 c, n = _sources_in(found)
                 contexts |= dict.fromkeys(c)
                 citations |= dict.fromkeys(n)
-            for item in (
-                [found]
-                if isinstance(found, str) and found.strip()
-                else found if isinstance(found, (list, tuple)) else ()
-            ):
+            text = isinstance(found, str) and found.strip()
+            for item in [found] if text else found if isinstance(found, (list, tuple)) else ():
                 take(item, k)
     return tuple(contexts), tuple(citations)
 
@@ -555,11 +555,8 @@ def _answer_of(value:object) -> Answer:
             if len(text := text + piece) > _MAX_LETTERS:
                 break
         return _described(text)
-    row = (
-        value
-        if isinstance(value, Mapping)
-        else {k: got for k in (*_SAID, *_PLACES) if not callable(got := getattr(value, k, None)) and got is not None}
-    )
+    row = value if isinstance(value, Mapping) else {
+        k: got for k in (*_SAID, *_PLACES) if not callable(got := getattr(value, k, None)) and got is not None}
     text = next((t for k in _SAID if isinstance(t := row.get(k), str)), None)
     if text is None:
         raise TargetFault(
@@ -567,11 +564,8 @@ def _answer_of(value:object) -> Answer:
             + (f". 있는 것: {', '.join(map(str, list(row)[:8]))}" if row else ""),
         )
     contexts, citations = _sources_in(row)
-    meta = (
-        {str(k): v for k, v in row["metadata"].items() if k not in ("text", "contexts", "citations", "confidence")}
-        if isinstance(row.get("metadata"), Mapping)
-        else {}
-    )
+    meta = row["metadata"] if isinstance(row.get("metadata"), Mapping) else {}
+    meta = {str(k): v for k, v in meta.items() if k not in ("text", "contexts", "citations", "confidence")}
     abstained = {"abstained": row["abstained"]} if isinstance(row.get("abstained"), bool) else {}
     return _described(text, contexts, citations, row.get("confidence"), **{**meta, **abstained})
 
@@ -643,13 +637,7 @@ def _chat_answer(reply:_HttpReply) -> Answer:
                 "choices[0].message.content가 없습니다. 있는 것:"
                 f" {_plain_words(', '.join(map(str, list(row)[:8])), 80) or '없음'}. OpenAI와 맞는 길인지 확인하세요",
             )
-    places = [
-        p
-        for r in rows
-        for c in [_choice(r)]
-        for p in (r, c, c.get("message"), c.get("delta"))
-        if isinstance(p, Mapping)
-    ]
+    places = [p for r in rows for c in [_choice(r)] for p in (r, c, c.get("message"), c.get("delta")) if isinstance(p, Mapping)]
     contexts, citations = _sources_in(*places)
     tokens = next((u.get("total_tokens") for r in reversed(rows) if isinstance(u := r.get("usage"), Mapping)), None)
     return _described(said or "", contexts, citations, finish=finish, tokens=tokens)
