@@ -238,7 +238,7 @@ def _check_citations(answer:str, contexts:Mapping[str, str]) -> tuple[_CitationC
     return tuple(out)
 
 # %% ../../nbs/judge/00_rules.ipynb #28583c18
-_VERSION = "2"                  # part of the judge's fingerprint: change it when a rule changes what is scored
+_VERSION = "3"                  # part of the judge's fingerprint: change it when a rule changes what is scored
 _ASKS_BASIS = re.compile(r"근거|출처|몇\s?조|(?:어느|어떤|무슨)\s?(?:규정|조항|학칙)|조항\S{0,2}\s?(?:뭐|무엇|어디|알려)")
 
 def _mean(checks:Sequence[ClaimSupport]) -> float:

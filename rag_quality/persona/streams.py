@@ -17,7 +17,7 @@ from .wire import (
 
 # %% ../../nbs/persona/25_streams.ipynb #96922ed2
 # the AI SDK's data stream (v1), a code and a JSON value a line: pieces, errors, sources and ends are told apart
-_CODED = re.compile(r"(?:[1-9a-k]:[\[{\"].*\n\s*)*0:\"")
+_CODED = re.compile(r"(?:[1-9a-k]:[\[{\"].*\n\s*)*[03]:\"")
 _CODES = {
     "0": ("text", "delta"), "3": ("error", "error"), "d": ("finish", "value"), "f": ("begun", "value"), "h": ("source", "value")}
 
