@@ -209,9 +209,11 @@ class _Steps:
             return told.with_(
                 query_text=said, relevance=None, nearest=next(iter(told.citations), None), route="named")
         rowed = wall("rows", by_row, text, context[:3], otherwise=text)
-        judged = wall(
-            "relevance", self.scorer.score_context, rowed, context,
-            also=said if said != text else None) if self.gate else None
+        also = said if said != text else None
+        judged = wall("relevance", self.scorer.score_context, text, context, also=also) if self.gate else None
+        if rowed != text and judged is not None:       # '7미터짜리', as the row of the table says it
+            again = wall("relevance", self.scorer.score_context, rowed, context, also=also)
+            judged, rowed = (again, rowed) if again is not None and again.score > judged.score else (judged, text)
         relevance, why = (judged.score, judged.reason) if judged else (None, "찾은 조문이 없습니다.")
         near = (
             source_of(context[max(range(len(context)), key=lambda i: judged.scores[i])]).label

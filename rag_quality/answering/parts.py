@@ -217,7 +217,7 @@ def by_row(
     passages:Sequence["str|Passage"],       # that were found for it
 ) -> str:
     "The question with the name of a row in the place of its value, where a table of ranges has one for it; else as it is."
-    if not re.search(r"\d|[한두세네열]\s?[가-힣]", query):
+    if not re.search(r"\d|[한두세네열]\s?[가-힣]", query) or not re.search(r"얼마|며칠|몇|금액|요금|일수", query):
         return query
     for p in passages:
         for part in parts_of(p):

@@ -19,7 +19,6 @@ from ..claims.quantities import Quantity
 from ..claims.reading import Reading, read
 from .context import ReadContext, _number_match, _word_pairs
 from .ranges import _inside
-from ..korean.particles import quoted
 
 # %% ../../nbs/faithfulness/16_cases.ipynb #66a00435
 _THINGS = (
@@ -169,13 +168,19 @@ def _skipped(form:str, skip:Sequence[str]) -> bool:
 def _weights(r:Reading) -> np.ndarray:
     return np.array(r.weights, float) + .05
 
-def _names_case(P:np.ndarray, S:ReadContext, s:int, outcome, skip) -> bool:
+_BUT = re.compile(r"아니|아닌|아닙|없|않|못|제외|빼고|뺀|말고|외에|외의|밖의")       # '해외출장을 제외한 출장'
+
+def _names_case(r:Reading, P:np.ndarray, S:ReadContext, s:int, outcome, skip) -> bool:
     "Does a claim name the case of a proviso: words that the sentence before it has not?"
-    x, body = S.reads[s], {u.forms for u in S.reads[s - 1].units}
+    if _BUT.search(r.text):
+        return False
+    x, body = S.reads[s], {f for u in S.reads[s - 1].units for f in u.forms}
     best, w = P[:, S.span(s)].max(0, initial=0)[:len(x.units)], _weights(x)
     skip = (*skip, *((outcome,) if isinstance(outcome, str) else ()))
-    keep = [k for k, u in enumerate(x.units) if not _skipped(u.form, skip) and u.form not in _EMPTY and u.forms not in body]
-    return bool(keep) and float((w[keep]*best[keep]).sum()/w[keep].sum()) >= .3
+    keep = [k for k, u in enumerate(x.units) if not _skipped(u.form, skip) and u.form not in _EMPTY and not set(u.forms) <= body]
+    # '해외출장', where the rule before speaks of 출장: it is 해외 that has to be said
+    own = [best[k] if not set(x.units[k].forms) & body or all(f in r.text for f in set(x.units[k].forms) - body) else 0. for k in keep]
+    return bool(keep) and float((w[keep]*own).sum()/w[keep].sum()) >= .3
 
 def _covered(P:np.ndarray, S:ReadContext, s:int) -> np.ndarray:
     "How well each word of a claim stands in a sentence, the heading of its passage, and what it is taken out of."
@@ -191,7 +196,7 @@ def _fits(r:Reading, P:np.ndarray, S:ReadContext, found, skip) -> dict[int, floa
         limits = _by_limits(r, S, s, outcome)
         fit = float((w*_covered(P, S, s))[use].sum()/w[use].sum()) + limits
         if _special(S, s):
-            fit += _NAMED if limits > 0 or _names_case(P, S, s, outcome, skip) else -_FAR
+            fit += _NAMED if limits > 0 or _names_case(r, P, S, s, outcome, skip) else -_FAR
         if denied & {p.key for p in S.reads[s].predications if p.state not in NEGATIVE}:
             fit -= _FAR         # '지정하지 않았다면', and a case in which it is
         out[s] = fit
@@ -225,6 +230,12 @@ def _speaks(text:str, done:set[str], what:str) -> bool:
     pays = what == "부담" and (done & _PAYS or _PAID.search(text))
     return bool(what in done or pays or len(what) > 1 and what in text or any(_same(what, d) for d in done))
 
+def _bounded_alike(r:Reading, S:ReadContext, *sentences:int) -> bool:
+    "Has a claim a limit or a side in time of its own, of a kind that the sentences have one of?"
+    mine = {q.dimension for q in r.quantities if q.bound.strip("~") or q.side or _PAST.match(r.text, q.end)}
+    return any(k in sentences and y.dimension in mine and (y.bound or y.side) for k, y in S.numbers) and bool(
+        _TURNS.search(r.text) or re.search(r"넘|초과|이하|이상|미만|지나|지났", r.text))
+
 def _only(r:Reading, a:np.ndarray, b:np.ndarray, skip) -> float:
     "The weight of a claim's words that the one has and the other has not."
     w = _weights(r)
@@ -257,11 +268,14 @@ def other_case(
         best, mine = max(fits, key=fits.get), max(said, key=lambda s: fits[s])
         if best in said or fits[best] - fits[mine] < _MARGIN or fits[best] < _LEAST:
             continue
+        whole = P[:, S.span(mine)].max(1, initial=0)
+        rest = [u for u in r.units if not _skipped(u.form, skip) and u.form not in done]
+        if (whole >= .95).all() or not rest or _bounded_alike(r, S, best, mine):
+            continue            # a copy; half a sentence; '1년 넘게', where that is a case of its own
         limits = _by_limits(r, S, best, of[best])
         if kind != "who" and not limits and any(map(_TURNS.search, (S.sents[best], S.sents[mine], text))):
             continue
         a, b = _covered(P, S, best), _covered(P, S, mine)
         if limits > 0 or _only(r, b, a, skip) <= .5*_only(r, a, b, skip):
-            told = _told(of[best])
-            return f"이 경우는 {quoted(told, '이라')}고 합니다"
+            return f"이 경우에 조문이 정한 것은 '{_told(of[best])}'입니다"
     return ""

@@ -19,9 +19,9 @@ from .rules import _rows_of, _TableRow
 from ..korean.particles import quoted, with_josa
 
 # %% ../../nbs/faithfulness/18_compared.ipynb #62f2ca37
-_MORE = r"비싸|비싼|비쌉|높|많|길|긴|깁|크|큰|큽|무거|무겁|오래|늦|더\s(?:내|받|걸)"
-_LESS = r"싸|싼|쌉|저렴|낮|적|짧|작|가벼|가볍|빠르|빠릅|빨|이르|덜|일찍"
-_FAR_FROM = re.compile(r"않|아니|아닌|못|없")
+_MORE = r"(?<![가-힣])(?:비싸|비싼|비쌉|높|많|길|긴|깁|크|큰|큽|무거|무겁|오래|늦|더\s(?:내|받|걸))"
+_LESS = r"(?<![가-힣])(?:싸|싼|쌉|저렴|낮|적|짧|작|가벼|가볍|빠르|빠릅|빨|이르|덜|일찍)"
+_FAR_FROM = re.compile(r"않|아니|아닌|못|없|빼고|제외|뺀")
 
 def _value(q:Quantity) -> Fraction|None:
     return q.value if q.upper is None else None
@@ -75,7 +75,7 @@ def _groups(S:ReadContext) -> tuple[tuple[int, tuple[_TableRow, ...], frozenset[
     return tuple(out)
 
 def _alike(values:Sequence[Quantity|None]) -> bool:
-    return None not in values and len({(q.dimension, q.unit) for q in values}) == 1
+    return None not in values and len({(q.dimension, q.unit, q.per) for q in values}) == 1
 
 # %% ../../nbs/faithfulness/18_compared.ipynb #27ae8189
 _THAN = re.compile(r"보다(?![가-힣])")
@@ -99,10 +99,13 @@ def _than(text:str, called) -> tuple[bool, str]|None:
         return None
     told = f"{_shown(a, x)}, {_shown(b, y)}입니다"
     q, gap = _figure(text, x), abs(x.value - y.value)
-    if q is not None and q.value not in (x.value, y.value):
-        return (True, "") if q.value == gap else (False, f"{quoted(q.text, '이')} 두 값의 차이가 아닙니다: {told}")
     m = _THAN.search(text)
-    if not m or q is not None:
+    if q is not None and q.value not in (x.value, y.value):
+        if q.value != gap:
+            return False, f"{quoted(q.text, '이')} 두 값의 차이가 아닙니다: {told}"
+        if not m:
+            return True, ""
+    elif not m or q is not None:
         return None
     if at < m.start() and bt < m.start() and bt > at or bt < m.start() < at:
         first, second = x, y         # 'A가 B보다', 'B보다 A가'
@@ -110,7 +113,7 @@ def _than(text:str, called) -> tuple[bool, str]|None:
         first, second = y, x
     else:
         return None
-    rest = text[m.end():]
+    rest = re.sub(r"\d[\d,.]*\s?[가-힣]+|[두세네]\s[가-힣]+", " ", text[m.end():])
     more, less = re.search(_MORE, rest), re.search(_LESS, rest)
     if bool(more) == bool(less):
         return None
@@ -158,7 +161,8 @@ def compared(
 ) -> tuple[bool, str]|None:
     """Does a claim rightly compare or add the values that its passages name? (True, ''), or (False, why in Korean); None where it does
     neither, or says more than that and says it rightly."""
-    if _FAR_FROM.search(text) or not (_THAN.search(text) or _MOST.search(text) or _GAP.search(text) or _SUM.search(text)):
+    counts = [q for q in find_quantities(text) if q.dimension.startswith("count")]
+    if _FAR_FROM.search(text) or len(counts) > 1 or not (_THAN.search(text) or _MOST.search(text) or _GAP.search(text) or _SUM.search(text)):
         return None
     groups = [g for g in _groups(S) if g[0] in passages]
     for p, rows, own in groups:
@@ -176,7 +180,7 @@ def compared(
                 continue
             return found
         spans = [(q.start, q.end) for q in find_quantities(text)]
-        spans += [m.span() for m in re.finditer(rf"(?:가장|제일|더|보다|차이|합|모두|총|것|곳|쪽)[가-힣]*|[가-힣]*(?:{_MORE}|{_LESS})[가-힣]*", text)]
+        spans += [m.span() for m in re.finditer(rf"(?:가장|제일|더|보다|차이|합|모두|총|것|곳|쪽)[가-힣]*|(?:{_MORE}|{_LESS})[가-힣]*", text)]
         words = frozenset(re.findall(r"[가-힣A-Za-z]{2,}", S.texts[p]))
         return found if _only_words_of(text, spans, words) else None
     return None

@@ -81,8 +81,9 @@ def _times(n:Quantity, S:ReadContext, s:int) -> list[Fraction]:
     return [t for t in dict.fromkeys(t*min(most)/n.value if most else t for t in out) if t > 0]
 
 # %% ../../nbs/faithfulness/17_reckoned.ipynb #3cb80495
-_FURTHER = re.compile(r"약\s?\d|정도|가량|쯤|대략|빼|뺀|합쳐|합하|더해|씩(?![가-힣])|나누|나눠|어치|나머지|남은")
-_ONTOP = re.compile(r"더\s[가-힣]+\s때마다|추가할\s때")
+_FURTHER = re.compile(r"약\s?\d|정도|가량|쯤|대략|빼|뺀|합쳐|합하|더해|씩(?![가-힣])|나누|나눠|어치|나머지|남은|포함|부가세|부가가치세|세금|편도|왕복")
+_ONTOP = re.compile(r"더\s[가-힣]+\s때마다|추가할\s때|왕복|별도|가산")
+_BESIDES = re.compile(r"무료|면제|받지|빼|공제|왕복|별도|더한|더하|가산|감면|할인|한도")      # of another sentence: it may come on top, or off
 _CLOSE = 10     # 원 that a sum may be off, for rounding
 
 def _won(v:Fraction, unit:str) -> str:
@@ -108,7 +109,7 @@ def other_sum(
     ys = [y for _, y in theirs]
     rates = {y.value: (s, y) for s, y in theirs if y.dimension == "ratio" and _bare(y) and y.value != 1}
     prices = {y.value: (s, y) for s, y in theirs if _counts_as_sum(y)}
-    if not rates and len(prices) != 1 or len(rates) > 3 or rates and prices or _FURTHER.search(text):
+    if len(rates) + len(prices) != 1 or _FURTHER.search(text):
         return ""
     r = read(text)
     q = _result(r, ys)
@@ -119,10 +120,15 @@ def other_sum(
         if len(given) != 1 or len(r.quantities) != 2:
             return ""
         made = [v for _, y in rates.values() for v in _over_time(r, _shares(given[0], y))]
-        s, y = max(rates.values(), key=lambda x: _alike(r, S, x[0]))
+        (s, y), = rates.values()
+        if re.search(r"가산|별도", S.sents[s]):
+            return ""
         right, told = given[0].value*y.value, f"{given[0].text}의 {y.text}"
     else:
         (s, y), = prices.values()
+        others = (S.sents[k] for k in range(len(S.sents)) if k != s and S.of[k] == S.of[s] and k != S.titles.get(S.of[s]))
+        if any(map(_BESIDES.search, others)):
+            return ""
         counts = _counted(r)
         often = [t for n in counts for t in _times(n, S, s)]
         if given or not often or len(counts) > 1 or y.bound not in ("", "~") or not (y.per or _PER.search(S.sents[s])) or _ONTOP.search(S.sents[s]):
@@ -134,10 +140,11 @@ def other_sum(
     return f"셈이 다릅니다: {told} = {_won(right, q.unit)}"
 
 # %% ../../nbs/faithfulness/17_reckoned.ipynb #ca423e48
+_ELSEWHERE = re.compile(r"말일|마감|그로부터|그\s?날부터")      # a time that is counted from another day
 _RANGE = re.compile(r"[\-~–]|부터")
 
 def _day(q:Quantity) -> date|None:
-    if q.dimension != "date" or "M" not in q.unit or "D" not in q.unit:
+    if q.dimension != "date" or "M" not in q.unit or "D" not in q.unit or q.upper is not None:
         return None
     v = int(q.value)
     try:
@@ -175,7 +182,9 @@ def _reckoned_dates(text:str, S:ReadContext, passages):
         return None
     (a, first), (b, last) = days
     theirs = _here(S, passages)
-    if any(_equal(q, y) for q in (a, b) for _, y in theirs) or _RANGE.search(text[a.end - 2:b.start]):
+    of_its_own = any(y.dimension == "date" and "M" in y.unit for _, y in theirs) or any(
+        _ELSEWHERE.search(S.sents[k]) for k in range(len(S.sents)) if S.of[k] in passages)
+    if of_its_own or any(_equal(q, y) for q in (a, b) for _, y in theirs) or _RANGE.search(text[a.end - 2:b.start]):
         return None
     made = []
     for s, y in theirs:

@@ -80,7 +80,7 @@ def _core(q:Quantity) -> tuple[int, int]:
     return (q.start + m.start(), q.start + m.end()) if m else (q.start, q.end)
 
 _BEYOND = re.compile(r"넘는|넘은|초과하는|초과한|(?:둘째|셋째|[두세]\s?번째|\d번째)\s?[가-힣]{0,4}부터")
-_AT_MOST = re.compile(r"한도|넘|최대|초과")
+_AT_MOST = re.compile(r"한도|넘|최대|초과|무료|면제|받지")
 
 def _too_many(n:Quantity, S:ReadContext, s:int) -> bool:
     "Is a count beyond what the passage of a sentence allows (six hours, of at most four), or is less than all of it counted?"
