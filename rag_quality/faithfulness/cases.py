@@ -72,6 +72,7 @@ _PROVISO = re.compile(r"\s*(?:[①-⑳]\s*)?(?:다만|단|그러나)[,\s]")
 _MARKED = re.compile(r"\s*(?:[①-⑳]|\d{1,2}[.)]|[가-하][.)]|[-*•])")
 _ROW = re.compile(r"[^:]{2,60}: ")
 _REFERS = re.compile(r"제\s?\d+\s?[조항호]")
+_OWN_HEAD = re.compile(r"^\s*(?:[가-힣\s]{2,30}\s)?제\s?\d+\s?조(?:의\s?\d+)?(?=[\s(（])")
 _EVEN_SO = re.compile(r"제\s?\d+\s?[조항호](?:\s?제\s?\d+\s?[항호])?에도\s불구하고")
 _EMPTY = frozenset("다만 단 경우 때 사람 것 이 그 등 수 하 되 있 없 인 위하".split())
 
@@ -117,7 +118,7 @@ def _cases(S:ReadContext) -> tuple[tuple[int, str, str, tuple], ...]:
     by = defaultdict(list)
     for s in range(len(S.sents)):
         text, p = S.sents[s], S.of[s]
-        if S.deleted[p] or s == S.titles.get(p) or _ROW.match(text) or _REFERS.search(_EVEN_SO.sub("", text)):
+        if S.deleted[p] or s == S.titles.get(p) or _ROW.match(text) or _REFERS.search(_OWN_HEAD.sub("", _EVEN_SO.sub("", text))):
             continue
         if (a := _act(text)) and not re.search(r"[가-힣][이가], ", text):
             by[p, "who", "부담" if a[1] in _PAYS else a[1]].append((s, a[0]))
@@ -132,7 +133,7 @@ def _cases(S:ReadContext) -> tuple[tuple[int, str, str, tuple], ...]:
             if dimension == "money" and q.bound in (">=", ">", "<"):
                 continue        # a limit: '100만원을 넘는 구매'
             time = dimension in ("duration", "workday")
-            by[(p, "time", q.bound) if time else (p, dimension, f"{unit}{q.bound}{bool(q.per)}")].append((s, q))
+            by[(p, "time", q.bound) if time else (p, dimension, unit + q.bound)].append((s, q))
     return tuple(
         (p, kind, what, tuple(run)) for (p, kind, what), found in by.items() for run in _runs(S, found, kind)
         if len({w if kind == "who" else (w.value, w.per) for _, w in run}) > 1)
@@ -266,6 +267,8 @@ def other_case(
         if not fits:
             continue
         best, mine = max(fits, key=fits.get), max(said, key=lambda s: fits[s])
+        if kind == "who" and any(of[best].endswith(w) for w in skip[:1]):
+            continue            # '장관', of the 외교부장관
         if best in said or fits[best] - fits[mine] < _MARGIN or fits[best] < _LEAST:
             continue
         whole = P[:, S.span(mine)].max(1, initial=0)
