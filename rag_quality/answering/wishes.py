@@ -41,6 +41,7 @@ _KEPT = re.compile(r"존댓말|높임말|경어|한국어|한글|국문|우리�
 _FAINT = frozenset("좀 제발 꼭 다시 한번 최대한 가급적 되도록 빨리 바로 그냥 일단 먼저 전부 모두 부디 답은 답변은 대답은 설명은 답을 답변을 결과는 반드시".split())
 _POINTS = re.compile(r"(?:다음|아래|이|위|내|제)?(?:질문|물음|문의)?(?:에|을|를|에는|은)?(?:대해|대하여|대한)?|답변?은|답변?을|대답은|설명은|내용을?|답")
 _DEICTIC = frozenset("이 그 저 이거 그거 이것 그것 저것 이걸 그걸 위 아래 다음 내 제 나의 방금 앞 첨부 첨부한 여기 위의 아래의 이번 붙인".split())
+_WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
 _ASKS = re.compile(r"는지|[은ㄴ인한된될할을갈낼]\s?지(?:를|도|만)?$|인지|지$|\?|며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
 
 def _tags(word:str) -> list[tuple[str, str]]:
@@ -50,6 +51,16 @@ def _describes(word:str) -> bool:
     "Does a word stand before a noun and say of what kind it is: '어린', '처음 온'?"
     tags = _tags(word + " 사람")
     return len(tags) > 1 and tags[-2][1] in ("ETM", "MM")
+
+# what is said of an answer by itself: '늦게', '크게' are said of what is done
+_OF_ANSWERS = re.compile(r"이해|알(?!맞|차|뜰)|읽|납득|파악|보기\s?(?:쉽|좋|편)|쉽|간단|간략|짧|짤막|자세|상세")
+
+def _verbal(word:str) -> bool:
+    "Is a word one of doing or being, which an adverb before it says something of ('된', '반납하면')?"
+    return not _WH.match(word) and any(t[1][:2] in ("VV", "VA", "VX") or t[1][:3] in ("XSV", "XSA") for t in _tags(word))
+
+def _conditional(words:Sequence[str]) -> bool:
+    return any(t[1] == "EC" and re.search(r"면$|[어아여]도$", t[0]) for w in words for t in _tags(w))
 
 def _adverbial(words:Sequence[str], closed:bool) -> int:
     "How many words at the end are a clause in -게, -도록 or -듯이, with its subject: '초등학생도 이해할 수 있게'."
@@ -61,7 +72,7 @@ def _adverbial(words:Sequence[str], closed:bool) -> int:
         n, acts = 3, True
     elif len(words) > 1 and (before := _tags(words[-2])) and before[-1] in (("기", "ETN"), ("고", "EC")):
         n, acts = 2, before[0][1] == "VV"
-    if closed and acts and not re.match("이해|알|읽|납득|파악", words[-n]):
+    if closed and not _OF_ANSWERS.match(" ".join(words[-n:])):
         return 0
     subject = r"(?:도|나|이나|라도|에게|한테|들도)$" + ("|(?:이|가)$" if acts else "")
     if len(words) > n and re.search(subject, words[-n - 1]) and words[-n - 1] not in ("어떤", "뭐가", "누가"):
@@ -134,11 +145,15 @@ def _leads(core:Sequence[str], k:int, tells:bool) -> bool:
     head, rest = core[:k], core[k:]
     if rest and re.fullmatch(r"(?:[가-힣]+(?:게|히)|한마디로)\s(?:말해|말하|말하자|설명하|요약하)(?:서|면|면은)?", " ".join(head)):
         return True
-    if len(rest) < 1 or head[-1] in _FAINT or _manner(head, True) != k:
+    if not rest or head[-1] in _FAINT:
         return False
-    if _COUNTED.fullmatch(" ".join(head)) or _adverbial(head, True):
-        return not rest[0].endswith(("어야", "는", "서"))
-    return tells and not any(t[1] in ("VV", "XSV", "VX") for t in _tags(" ".join(rest)))
+    if tells and not any(map(_verbal, rest)):
+        return k in (_manner(head, True), _adverbial(head, False))
+    if _manner(head, True) != k or not (_COUNTED.fullmatch(" ".join(head)) or _adverbial(head, True)):
+        return False
+    if not tells:
+        return not _verbal(rest[0]) and not _conditional(rest)
+    return not rest[0].endswith(("어야", "는", "서", "된", "쓴")) and not (k == 1 and _adverbial(head, True) and _verbal(rest[0]))
 
 _BESIDE = re.compile(r"(?<=[가-힣])\s?[(（][\u3400-\u4dbf\u4e00-\u9fff·\s]+[)）]")     # 휴가(休暇)
 
@@ -187,7 +202,6 @@ class Wish:
     alone: bool = True     # may be answered where the other is not
 
 _ONE = re.compile(r"차이|비교|다른\s?점|같은\s?점|공통|관계|구분|구별|사이|가운데|중(?:에|에서|\s)|어느|뭐가\s|더\s|대신|아니면|또는|합치|합해|합산|동시")
-_WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
 _AND = ("와", "과", "이랑", "랑", "하고", "및", "·", "ㆍ")
 _BOTH = re.compile(r"\s?(?:둘\s?다|두\s?가지\s?(?:다|모두)?|각각|모두|전부)(?=\s|$)")
 _NAME_TAGS = ("NNG", "NNP", "NNB", "NR", "SN", "SL", "XSN", "XPN", "XR")
