@@ -19,12 +19,12 @@ from ..knowledge.typing import from_latin
 # %% ../../nbs/answering/08_wishes.ipynb #c3c10007
 _GIVE = (
     r"(?:줘|줘요|줘라|주라|주렴|주삼|줄래|줄래요|주세요|주셔요|주십시오|주시오|주시죠|주실래요|주시겠(?:어요|습니까)|다오|달라|드려|봐|봐요|봐라|보세요|보아라|보시오"
-    r"|(?:줄|주실)\s수\s있(?:어|어요|니|나요|을까|을까요|습니까)|주면\s[가-힣]{1,8}|주길\s?[가-힣]{0,6}|주기\s?바랍니다|줬으면\s[가-힣]{1,8})")
+    r"|(?:줄|주실)\s수\s있(?:어|어요|니|나요|을까|을까요|습니까)|주면\s(?:좋|고맙|고마|감사)[가-힣]{0,7}|주길\s?[가-힣]{0,6}|주기\s?바랍니다|줬으면\s[가-힣]{1,8})")
 _TELL = re.compile(
     rf"""(?:(?P<what>답|답변|대답|응답|말|말씀|설명|요약|정리|안내|소개|나열|서술|표현|출력|작성|번역|해석)(?:을|를|도|만)?\s?(?:좀\s)?(?:해|하여)(?:\s?(?:좀\s)?{_GIVE}|요|라)?
     |(?P<verb>알려|가르쳐|보여|들려|풀어|적어|써|만들어|짚어|일러|추려|간추려|뽑아|바꿔)\s?(?:좀\s)?{_GIVE}
     |(?P<named>답|답변|대답|응답|설명|요약|정리|안내|작성)(?:을|를)?\s?(?:부탁[가-힣]{{0,6}}|하(?:세요|시오|십시오|라)|할\s것|바랍니다|바람|좀)
-    |해\s?(?:좀\s)?{_GIVE}|부탁[가-힣]{{0,6}}|할\s것|줘|주세요)""", re.X)
+    |(?P<do>해\s?(?:좀\s)?{_GIVE}|부탁[가-힣]{{0,6}}|할\s것|줘|주세요))""", re.X)     # of anything that is done: '현금으로 해 줘'
 _SUMS, _WRITES = ("요약", "정리", "간추려", "추려"), ("작성", "번역", "해석", "써", "적어", "만들어", "바꿔")
 _COUNT = r"(?:\d+|한|두|세|네|다섯|여섯|일곱|열|몇|서너|두세|한두)"
 _UNITS = r"(?:줄|문장|단어|글자|자|마디|단락|문단|가지|항목|포인트)"
@@ -35,10 +35,15 @@ _SHAPES = re.compile(
 _STYLE = re.compile(r"[가-힣]*(?:말투|어투|말|용어|문체|수준|눈높이|관점|톤|스타일|형식|형태|느낌|표현|버전|언어)(?:으로|로)")
 _ABOUT = re.compile(r"(?:예|예시|예제|사례|근거|출처|조문|핵심|요점|결론|눈높이|수준|전문\s?용어|용어|군더더기|사족|표|조항|번호)[가-힣]*")
 _WITH = re.compile(r"(?:들어|들면서|함께|같이|곁들여|포함해|포함하여|붙여|달아|밝혀|넣어|맞춰|맞추어|맞게|그려|적어|없이|빼고|위주로|중심으로|뽑아|추려)서?")
+# by what means one is told, pays or comes, and by what a fee is counted: of the matter
+_MEANS = re.compile(
+    r"[가-힣]*(?:전화|유선|문자|문자메시지|메시지|카톡|카카오톡|메일|서면|문서|공문|구두|우편|등기|택배|팩스|방문|현금|현찰|수표|카드|페이|계좌|통장|이체|포인트|온라인|인터넷|홈페이지|앱|현물|단위|기준)(?:으로|로)(?:만|도|는)?"
+    r"|(?:[Ee]-?)?[Mm]ail로|[Ss][Mm][Ss]로|[Ff]ax로")
+
 _LANGUAGE = re.compile(r"(?:^|\s)(?!한국어|국어|우리|구어|문어|경어|존대어|용어|단어|언어|모국어|검색어)(?:[가-힣]{1,5}어|영문|일문|중문|[Ee]nglish|[Jj]apanese|[Cc]hinese)(?:\s?(?:형식|형태|식))?(?:으로만|로만|으로|로)$")
 # these are kept, or too faint to be told that they are not
 _KEPT = re.compile(r"존댓말|높임말|경어|한국어|한글|국문|우리말|근거|출처|조문|조항|히$|^(?:짧|자세하|정확하|간단하|친절하|명확하)")
-_FAINT = frozenset("좀 제발 꼭 다시 한번 최대한 가급적 되도록 빨리 바로 그냥 일단 먼저 전부 모두 부디 답은 답변은 대답은 설명은 답을 답변을 결과는 반드시".split())
+_FAINT = frozenset("좀 제발 꼭 다시 한번 최대한 가급적 되도록 빨리 바로 그냥 일단 먼저 전부 모두 부디 답은 답변은 대답은 설명은 답을 답변을 반드시".split())
 _POINTS = re.compile(r"(?:다음|아래|이|위|내|제)?(?:질문|물음|문의)?(?:에|을|를|에는|은)?(?:대해|대하여|대한)?|답변?은|답변?을|대답은|설명은|내용을?|답")
 _DEICTIC = frozenset("이 그 저 이거 그거 이것 그것 저것 이걸 그걸 위 아래 다음 내 제 나의 방금 앞 첨부 첨부한 여기 위의 아래의 이번 붙인".split())
 _WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
@@ -85,6 +90,8 @@ def _manner(words:Sequence[str], closed:bool   # only what speaks of a text by i
            ) -> int:
     "How many words at the end say how to answer; 0 where none does."
     last = words[-1]
+    if _MEANS.fullmatch(last):
+        return 0
     if last in _FAINT or (tags := _tags(last))[-1:] and tags[-1][1] == "MAG" and last.endswith("히"):
         return 1
     for n in (5, 4, 3, 2, 1):
@@ -126,10 +133,19 @@ class _Segment:
     writes: bool
     end: str
 
+def _all_manner(words:Sequence[str]) -> bool:
+    "Is it nothing but manners of a text: '존댓말로 3줄로'?"
+    words = list(words)
+    while words and (k := _manner(words, True)):
+        words = words[:-k]
+    return all(_POINTS.fullmatch(w) for w in words)
+
 def _read_segment(text:str) -> _Segment:
     end = re.search(r"[\s.?!~:：,]*$", text)[0].strip()
     words = [w for w in (x.strip(" ,") for x in text.rstrip(" .?!~:：,").split()) if w]
-    n = next((n for n in (4, 3, 2, 1) if n <= len(words) and _TELL.fullmatch(" ".join(words[-n:]))), 0)
+    n, told = next(((n, m) for n in (4, 3, 2, 1) if n <= len(words) and (m := _TELL.fullmatch(" ".join(words[-n:])))), (0, None))
+    if told and told["do"] and not _all_manner(words[:-n]):
+        n = 0
     verb = " ".join(words[len(words) - n:]) if n else ""
     core, manner = words[:len(words) - n], []
     while core and (k := _manner(core, closed=not n)):
