@@ -215,11 +215,18 @@ class Wish:
     "One of several things that a question asks for: its name, and the question about it, the likelier wording first."
     name: str
     ways: tuple[str, ...]
-    alone: bool = True     # may be answered where the other is not
+    alone: bool = False    # may be answered where the other is not: it was said that both are asked
 
 _ONE = re.compile(r"차이|비교|다른\s?점|같은\s?점|공통|관계|구분|구별|사이|가운데|중(?:에|에서|\s)|어느|뭐가\s|더\s|대신|아니면|또는|합치|합해|합산|동시")
 _AND = ("와", "과", "이랑", "랑", "하고", "및", "·", "ㆍ")
 _BOTH = re.compile(r"\s?(?:둘\s?다|두\s?가지\s?(?:다|모두)?|각각|모두|전부)(?=\s|$)")
+_EACH = re.compile(r"둘\s?다|두\s?가지\s?(?:다|모두)|각각|각자")
+# what two do with one another: one matter
+_TOGETHER = re.compile(r"같이|함께|공동|나[눠누눌눈]|합의|협의|상의|의논|상담|논의|다[투툼퉈]|싸[우워움]|분쟁|교환|(?:맞|뒤)?바[꾸꿔]|결혼|이혼|헤어")
+_SOMEBODY = re.compile(
+    r"(?:[^제의모상과탁박]자|[^할확승]인|님|(?:회|직|사|조합|구성|위|성|단|대|점|종업|공무)원|(?:학|수강|훈련|교육|실습|유학|졸업|재학)생|고객|손님"
+    r"|(?:세대|건물|사업|집|차|점|고용)주|(?:팀|회|소|원|사|반|총|과|부|이|통|조합|위원)장|(?:회|의|호|강|교|기|변호|세무|보험|여행|통신)사"
+    r"|이웃|부부|부모|가족|친구|동료|자녀|아이|아내|남편|형제|자매|친척|누구|업체|기관|은행|병원|학교|상대|상대방|임차|임대|조합|법인|정부|관리소|관리실|관리사무소)$")
 _NAME_TAGS = ("NNG", "NNP", "NNB", "NR", "SN", "SL", "XSN", "XPN", "XR")
 
 def wishes(query:str,               # as it was asked
@@ -271,7 +278,10 @@ def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
         return ()
     start = text.rfind(" ", 0, toks[i-1].start) + 1
     first, second = text[start:toks[i-1].end], text[toks[i+1].start:toks[stop-1].end]
-    before, rest = text[:start], _BOTH.sub("", text[toks[stop-1].end:])
+    then = text[toks[stop-1].end:]
+    if _TOGETHER.search(then) or _SOMEBODY.search(first) and re.match("[을를]", then):
+        return ()                          # '이웃과 관리비를 …', '회사와 계약을 …': done with somebody
+    before, rest = text[:start], _BOTH.sub("", then)
     flat = re.compile(re.escape(first) + r"(?:와|과|및|[·ㆍ,]|이?랑)" + re.escape(second.replace(" ", "")[:2]))
     if any(flat.search(re.sub(r"\s", "", t)) for t in titles):
         return ()
@@ -286,10 +296,11 @@ def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
         return word + (fitting_josa(word, m[0]) + rest[m.end():] if josa else rest)
     shared = second.split(" ")[1:]
     firsts = (*(" ".join([first, *shared[k:]]) for k in range(len(shared))), first)      # '회원과 비회원 요금'
-    one, alone = tuple(f"{before}{fitted(x)}".strip() for x in firsts), fitted(second).strip()
-    whole = f"{before}{alone}".strip()
-    ways = (whole, alone) if before and " " not in second else (alone, whole) if before else (alone,)
-    return Wish(first, one), Wish(second, tuple(dict.fromkeys(ways)))
+    one, other = tuple(f"{before}{fitted(x)}".strip() for x in firsts), fitted(second).strip()
+    whole = f"{before}{other}".strip()
+    ways = (whole, other) if before and " " not in second else (other, whole) if before else (other,)
+    alone = bool(_EACH.search(text))
+    return Wish(first, one, alone), Wish(second, tuple(dict.fromkeys(ways)), alone)
 
 def _two_clauses(text:str) -> tuple[Wish, ...]:
     toks = query_tokens(text)
