@@ -480,7 +480,9 @@ def read_heading(text:str) -> Heading|None:
         if re.match(r"[에의을를은는과와이가]\s?[가-힣]|\s?제\s?\d+\s?[항호]", after[p.end("title")+1:]) :
             return None
         return Heading(title=p["title"].strip(), rest_start=m.start("after") + p.end(), **common)
-    if crumbs or re.match(r"\s+[가-힣A-Za-z].{0,60}[>›]", after):
+    # the '>' of '제7조 및 제8조 삭제 <2010.1.1>' ends no crumb
+    together = re.match(rf"(?:{_MORE_ARTICLES})+\s?[<〈(（\[]?\s?삭\s?제(?:한다|함|됨|되었다|하였다)?(?!\s?[가-힣])", after)
+    if not together and (crumbs or re.match(r"\s+[가-힣A-Za-z].{0,60}[>›]", after)):
         c = _CRUMB.match(after)
         more = c["more"] if c else ""
         if not c:
@@ -534,7 +536,7 @@ _MARK = re.compile(
 _GONE = re.compile(
     rf"(?:^|(?<=\n))[ \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
     rf"|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?(?:{_MORE_ARTICLES})*|(?:{_MORE_ARTICLES})+|\(제\d+조(?:의\d+)?까지\))?\s{{0,4}}"
-    r"[<〈\[(]?\s?삭\s?제(?:한다|함|됨)?\s?"
+    r"[<〈\[(]?\s?삭\s?제(?:한다|함|됨|되었다|하였다)?\s?"
     rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?[ \t]{{0,8}}(?=\n|$)"
 )
 
