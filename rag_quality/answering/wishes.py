@@ -43,10 +43,12 @@ _MEANS = re.compile(
 _LANGUAGE = re.compile(r"(?:^|\s)(?!한국어|국어|우리|구어|문어|경어|존대어|용어|단어|언어|모국어|검색어)(?:[가-힣]{1,5}어|영문|일문|중문|[Ee]nglish|[Jj]apanese|[Cc]hinese)(?:\s?(?:형식|형태|식))?(?:으로만|로만|으로|로)$")
 # these are kept, or too faint to be told that they are not
 _KEPT = re.compile(r"존댓말|높임말|경어|한국어|한글|국문|우리말|근거|출처|조문|조항|히$|^(?:짧|자세하|정확하|간단하|친절하|명확하)")
+_EASY = re.compile(r"쉽|쉬운|이해|알아듣|눈높이|수준")
 _FAINT = frozenset("좀 제발 꼭 다시 한번 최대한 가급적 되도록 빨리 바로 그냥 일단 먼저 전부 모두 부디 답은 답변은 대답은 설명은 답을 답변을 반드시".split())
 _POINTS = re.compile(r"(?:다음|아래|이|위|내|제)?(?:질문|물음|문의)?(?:에|을|를|에는|은)?(?:대해|대하여|대한)?|답변?은|답변?을|대답은|설명은|내용을?|답")
 _DEICTIC = frozenset("이 그 저 이거 그거 이것 그것 저것 이걸 그걸 위 아래 다음 내 제 나의 방금 앞 첨부 첨부한 여기 위의 아래의 이번 붙인".split())
 _WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
+_NAME_TAGS = ("NNG", "NNP", "NNB", "NR", "SN", "SL", "XSN", "XPN", "XR")
 _ASKS = re.compile(r"는지|[은ㄴ인한된될할을갈낼]\s?지(?:를|도|만)?$|인지|지$|\?|며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
 
 def _tags(word:str) -> list[tuple[str, str]]:
@@ -121,8 +123,12 @@ class Asked:
         "What an answer of quoted sentences cannot follow, in one line; '' where there is nothing to tell."
         if any(_LANGUAGE.search(m) for m in self.manner):
             return "답은 한국어로만 드립니다."
-        left = [m for m in self.manner if m not in _FAINT and not _KEPT.search(m)]
-        return f"조문의 문장을 옮긴 답이라 {', '.join(quoted(m, '은' if m == left[-1] else '') for m in left)} 따르지 못했습니다." if left else ""
+        easy = [m for m in self.manner if _EASY.search(m)]
+        left = [m for m in self.manner if m not in _FAINT and m not in easy and not _KEPT.search(m)]
+        notes = ["쉬운 말로 풀지 못하고 조문 그대로 옮깁니다."] if easy else []
+        if left:
+            notes.append(f"조문의 문장을 옮긴 답이라 {', '.join(quoted(m, '은' if m == left[-1] else '') for m in left)} 따르지 못했습니다.")
+        return " ".join(notes)
 
 @dataclass(slots=True)
 class _Segment:
@@ -133,24 +139,35 @@ class _Segment:
     writes: bool
     end: str
 
-def _all_manner(words:Sequence[str]) -> bool:
-    "Is it nothing but manners of a text: '존댓말로 3줄로'?"
-    words = list(words)
-    while words and (k := _manner(words, True)):
-        words = words[:-k]
-    return all(_POINTS.fullmatch(w) for w in words)
+def _manners(words:Sequence[str], closed:bool) -> tuple[list[str], list[str]]:
+    "The words before the manners at the end, and these, in order."
+    core, manner = list(words), []
+    while core and (k := _manner(core, closed)):
+        manner.insert(0, " ".join(core[-k:]))
+        core = core[:-k]
+    return core, manner
+
+def _told_first(words:Sequence[str]) -> tuple[re.Match, int, list[str]]|None:
+    "The verb of telling that stands before the matter ('3줄로 요약해줘 환불 규정'), how many words it ends, and its manners."
+    for i, n in ((i, n) for i in range(min(5, len(words) - 1)) for n in (4, 3, 2, 1) if i + n < len(words)):
+        if (told := _TELL.fullmatch(" ".join(words[i:i+n]))) and not told["do"]:
+            before, manner = _manners(words[:i], False)
+            return (told, i + n, manner) if all(_POINTS.fullmatch(w) for w in before) else None
+    return None
 
 def _read_segment(text:str) -> _Segment:
     end = re.search(r"[\s.?!~:：,]*$", text)[0].strip()
     words = [w for w in (x.strip(" ,") for x in text.rstrip(" .?!~:：,").split()) if w]
     n, told = next(((n, m) for n in (4, 3, 2, 1) if n <= len(words) and (m := _TELL.fullmatch(" ".join(words[-n:])))), (0, None))
-    if told and told["do"] and not _all_manner(words[:-n]):
-        n = 0
-    verb = " ".join(words[len(words) - n:]) if n else ""
-    core, manner = words[:len(words) - n], []
-    while core and (k := _manner(core, closed=not n)):
-        manner.insert(0, " ".join(core[-k:]))
-        core = core[:-k]
+    if told and told["do"] and not all(_POINTS.fullmatch(w) for w in _manners(words[:-n], True)[0]):
+        n, told = 0, None
+    first = [] if told else _told_first(words)
+    if first:
+        told, begins, first = first
+        words = words[begins:]
+    verb = told[0] if told else ""
+    core, manner = _manners(words[:len(words) - n], closed=not n)
+    manner = [*(first or ()), *manner]
     while core and (k := next((k for k in range(min(7, len(core)), 0, -1) if _leads(core, k, bool(n))), 0)):
         manner.append(" ".join(core[:k]))
         core = core[k:]
@@ -189,7 +206,7 @@ def set_apart(query:str   # as it was asked
             kept.append(part.strip())
         elif bare:
             manner += s.manner
-        elif s.core[-1].endswith(("에게", "한테", "께")) or not asks and (s.writes or s.core[0] in _DEICTIC):
+        elif s.core[-1].endswith(("에게", "한테", "께")) or not asks and (s.writes or s.core[0] in _DEICTIC or not _stands(s)):
             return whole
         else:
             manner += s.manner
@@ -198,6 +215,18 @@ def set_apart(query:str   # as it was asked
     if matter == text or not kept or not set(content_morphemes(matter)) - _NO_MATTER:
         return whole
     return Asked(matter, tuple(manner))
+
+_REQUEST = re.compile(rf"{_GIVE}$|부탁[가-힣]*$|바랍니다$|(?:하세요|하십시오|할\s것)$")
+
+def _stands(s:_Segment) -> bool:
+    "Is what is left a question or the name of something? '처리해', '계좌로' are neither, and leave the whole as it was."
+    text = " ".join(s.core)
+    if "?" in s.end or not s.tells:
+        return "?" in s.end or not _REQUEST.search(text)
+    tags = _tags(re.sub(r"\s관련(?:해|하여)서?$", "", _RULES.sub("", text) or text))
+    while tags and tags[-1][1] in ("JKO", "JKS", "JX", "JC", "JKG"):
+        tags.pop()
+    return bool(tags) and (tags[-1][1] in (*_NAME_TAGS, "ETN", "NP", "SSC", "SW") or bool(re.search(r"[나까가냐니요]$|돼$", text)))
 
 _RULES = re.compile(r"(?:\s?에\s?(?:대한|관한|대해|관해|대하여|관하여)|의|\s관련)?\s(?:관련\s)?(?:규정|규칙|내용|조항|사항|부분)(?:을|를|은|는|만|도)?$|\s?에\s?(?:대해|관해|대하여|관하여)서?$")
 
@@ -227,7 +256,6 @@ _SOMEBODY = re.compile(
     r"(?:[^제의모상과탁박]자|[^할확승]인|님|(?:회|직|사|조합|구성|위|성|단|대|점|종업|공무)원|(?:학|수강|훈련|교육|실습|유학|졸업|재학)생|고객|손님"
     r"|(?:세대|건물|사업|집|차|점|고용)주|(?:팀|회|소|원|사|반|총|과|부|이|통|조합|위원)장|(?:회|의|호|강|교|기|변호|세무|보험|여행|통신)사"
     r"|이웃|부부|부모|가족|친구|동료|자녀|아이|아내|남편|형제|자매|친척|누구|업체|기관|은행|병원|학교|상대|상대방|임차|임대|조합|법인|정부|관리소|관리실|관리사무소)$")
-_NAME_TAGS = ("NNG", "NNP", "NNB", "NR", "SN", "SL", "XSN", "XPN", "XR")
 
 def wishes(query:str,               # as it was asked
            titles:Iterable[str]=()  # of the articles: what stands in one of them together is one matter
