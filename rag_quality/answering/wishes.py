@@ -37,7 +37,8 @@ _ABOUT = re.compile(r"(?:예|예시|예제|사례|근거|출처|조문|핵심|�
 _WITH = re.compile(r"(?:들어|들면서|함께|같이|곁들여|포함해|포함하여|붙여|달아|밝혀|넣어|맞춰|맞추어|맞게|그려|적어|없이|빼고|위주로|중심으로|뽑아|추려)서?")
 # by what means one is told, pays or comes, and by what a fee is counted: of the matter
 _MEANS = re.compile(
-    r"[가-힣]*(?:전화|유선|문자|문자메시지|메시지|카톡|카카오톡|메일|서면|문서|공문|구두|우편|등기|택배|팩스|방문|현금|현찰|수표|카드|페이|계좌|통장|이체|포인트|온라인|인터넷|홈페이지|앱|현물|단위|기준)(?:으로|로)(?:만|도|는)?"
+    r"[가-힣]*(?:전화|유선|문자|메시지|카톡|카카오톡|메일|서면|문서|공문|구두|우편|등기|택배|팩스|방문|현금|현찰|수표|카드|페이|계좌|통장"
+    r"|이체|포인트|온라인|인터넷|홈페이지|앱|현물|단위|기준)(?:으로|로)(?:만|도|는)?"
     r"|(?:[Ee]-?)?[Mm]ail로|[Ss][Mm][Ss]로|[Ff]ax로")
 
 _LANGUAGE = re.compile(r"(?:^|\s)(?!한국어|국어|우리|구어|문어|경어|존대어|용어|단어|언어|모국어|검색어)(?:[가-힣]{1,5}어|영문|일문|중문|[Ee]nglish|[Jj]apanese|[Cc]hinese)(?:\s?(?:형식|형태|식))?(?:으로만|로만|으로|로)$")
@@ -64,7 +65,7 @@ _OF_ANSWERS = re.compile(r"이해|알(?!맞|차|뜰)|읽|납득|파악|보기\s?
 
 def _verbal(word:str) -> bool:
     "Is a word one of doing or being, which an adverb before it says something of ('된', '반납하면')?"
-    return not _WH.match(word) and any(t[1][:2] in ("VV", "VA", "VX") or t[1][:3] in ("XSV", "XSA") for t in _tags(word))
+    return not _WH.match(word) and any(t[1].startswith(("VV", "VA", "VX", "XSV", "XSA")) for t in _tags(word))
 
 def _conditional(words:Sequence[str]) -> bool:
     return any(t[1] == "EC" and re.search(r"면$|[어아여]도$", t[0]) for w in words for t in _tags(w))
@@ -127,7 +128,8 @@ class Asked:
         left = [m for m in self.manner if m not in _FAINT and m not in easy and not _KEPT.search(m)]
         notes = ["쉬운 말로 풀지 못하고 조문 그대로 옮깁니다."] if easy else []
         if left:
-            notes.append(f"조문의 문장을 옮긴 답이라 {', '.join(quoted(m, '은' if m == left[-1] else '') for m in left)} 따르지 못했습니다.")
+            named = ", ".join(quoted(m, "은" if m == left[-1] else "") for m in left)
+            notes.append(f"조문의 문장을 옮긴 답이라 {named} 따르지 못했습니다.")
         return " ".join(notes)
 
 @dataclass(slots=True)
@@ -158,7 +160,8 @@ def _told_first(words:Sequence[str]) -> tuple[re.Match, int, list[str]]|None:
 def _read_segment(text:str) -> _Segment:
     end = re.search(r"[\s.?!~:：,]*$", text)[0].strip()
     words = [w for w in (x.strip(" ,") for x in text.rstrip(" .?!~:：,").split()) if w]
-    n, told = next(((n, m) for n in (4, 3, 2, 1) if n <= len(words) and (m := _TELL.fullmatch(" ".join(words[-n:])))), (0, None))
+    ends = ((n, _TELL.fullmatch(" ".join(words[-n:]))) for n in (4, 3, 2, 1) if n <= len(words))
+    n, told = next(((n, m) for n, m in ends if m), (0, None))
     if told and told["do"] and not all(_POINTS.fullmatch(w) for w in _manners(words[:-n], True)[0]):
         n, told = 0, None
     first = [] if told else _told_first(words)
@@ -186,7 +189,9 @@ def _leads(core:Sequence[str], k:int, tells:bool) -> bool:
         return False
     if not tells:
         return not _verbal(rest[0]) and not _conditional(rest)
-    return not rest[0].endswith(("어야", "는", "서", "된", "쓴")) and not (k == 1 and _adverbial(head, True) and _verbal(rest[0]))
+    if rest[0].endswith(("어야", "는", "서", "된", "쓴")):
+        return False
+    return not (k == 1 and _adverbial(head, True) and _verbal(rest[0]))
 
 _BESIDE = re.compile(r"(?<=[가-힣])\s?[(（][\u3400-\u4dbf\u4e00-\u9fff·\s]+[)）]")     # 휴가(休暇)
 
@@ -206,7 +211,9 @@ def set_apart(query:str   # as it was asked
             kept.append(part.strip())
         elif bare:
             manner += s.manner
-        elif s.core[-1].endswith(("에게", "한테", "께")) or not asks and (s.writes or s.core[0] in _DEICTIC or not _stands(s)):
+        elif s.core[-1].endswith(("에게", "한테", "께")):
+            return whole
+        elif not asks and (s.writes or s.core[0] in _DEICTIC or not _stands(s)):
             return whole
         else:
             manner += s.manner
@@ -226,7 +233,9 @@ def _stands(s:_Segment) -> bool:
     tags = _tags(re.sub(r"\s관련(?:해|하여)서?$", "", _RULES.sub("", text) or text))
     while tags and tags[-1][1] in ("JKO", "JKS", "JX", "JC", "JKG"):
         tags.pop()
-    return bool(tags) and (tags[-1][1] in (*_NAME_TAGS, "ETN", "NP", "SSC", "SW") or bool(re.search(r"[나까가냐니요]$|돼$", text)))
+    if not tags:
+        return False
+    return tags[-1][1] in (*_NAME_TAGS, "ETN", "NP", "SSC", "SW") or bool(re.search(r"[나까가냐니요]$|돼$", text))
 
 _RULES = re.compile(r"(?:\s?에\s?(?:대한|관한|대해|관해|대하여|관하여)|의|\s관련)?\s(?:관련\s)?(?:규정|규칙|내용|조항|사항|부분)(?:을|를|은|는|만|도)?$|\s?에\s?(?:대해|관해|대하여|관하여)서?$")
 
@@ -319,7 +328,7 @@ def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
     if re.match(r"둘\s?다|모두|각각", second):
         return ()
     def fitted(word):
-        m = re.match(r"은|는|이|가|을|를|으로|로|이랑|랑", rest)
+        m = re.match(r"이랑|랑|은|는|이|가|을|를|으로|로", rest)
         josa = m and (m[0] if m[0] not in ("이", "로") or not rest[1:2].strip() else None)
         return word + (fitting_josa(word, m[0]) + rest[m.end():] if josa else rest)
     shared = second.split(" ")[1:]
