@@ -149,7 +149,7 @@ class _Steps:
 
     def _apart(self, whole:Answer, both:Sequence, wall:Wall) -> Answer:
         """A question for two things answered in two parts, where each is answered surely by itself and `whole` does not tell both; one
-        of them and a word on the other, where `whole` is no answer."""
+        of them and a word on the other, where `whole` is no answer and the question said that it asks for both ('둘 다', '그리고')."""
         if whole.metadata.get("route") == "named" or whole.metadata.get("method") == "talk":
             return whole
         told = [self._wish(w, wall, whole) for w in both]

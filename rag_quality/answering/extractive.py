@@ -209,7 +209,6 @@ def _compose(parts:Sequence[Part]) -> str:
 
 # %% ../../nbs/answering/02_extractive.ipynb #a2b00379
 from .answers import Answer
-from ..claims.citing import Citation, find_citations
 from ..core import Passage
 from .parts import parts_of, source_of
 from ..claims.citing import article_status

@@ -19,12 +19,12 @@ from ..knowledge.typing import from_latin
 # %% ../../nbs/answering/08_wishes.ipynb #c3c10007
 _GIVE = (
     r"(?:줘|줘요|줘라|주라|주렴|주삼|줄래|줄래요|주세요|주셔요|주십시오|주시오|주시죠|주실래요|주시겠(?:어요|습니까)|다오|달라|드려|봐|봐요|봐라|보세요|보아라|보시오"
-    r"|(?:줄|주실)\s수\s있(?:어|어요|니|나요|을까|을까요|습니까)|주면\s[가-힣]{1,8}|주길\s?[가-힣]{0,6}|주기\s?바랍니다|줬으면\s[가-힣]{1,8})")
+    r"|(?:줄|주실)\s수\s있(?:어|어요|니|나요|을까|을까요|습니까)|주면\s(?:좋|고맙|고마|감사)[가-힣]{0,7}|주길\s?[가-힣]{0,6}|주기\s?바랍니다|줬으면\s[가-힣]{1,8})")
 _TELL = re.compile(
     rf"""(?:(?P<what>답|답변|대답|응답|말|말씀|설명|요약|정리|안내|소개|나열|서술|표현|출력|작성|번역|해석)(?:을|를|도|만)?\s?(?:좀\s)?(?:해|하여)(?:\s?(?:좀\s)?{_GIVE}|요|라)?
     |(?P<verb>알려|가르쳐|보여|들려|풀어|적어|써|만들어|짚어|일러|추려|간추려|뽑아|바꿔)\s?(?:좀\s)?{_GIVE}
     |(?P<named>답|답변|대답|응답|설명|요약|정리|안내|작성)(?:을|를)?\s?(?:부탁[가-힣]{{0,6}}|하(?:세요|시오|십시오|라)|할\s것|바랍니다|바람|좀)
-    |해\s?(?:좀\s)?{_GIVE}|부탁[가-힣]{{0,6}}|할\s것|줘|주세요)""", re.X)
+    |(?P<do>해\s?(?:좀\s)?{_GIVE}|부탁[가-힣]{{0,6}}|할\s것|줘|주세요))""", re.X)     # of anything that is done: '현금으로 해 줘'
 _SUMS, _WRITES = ("요약", "정리", "간추려", "추려"), ("작성", "번역", "해석", "써", "적어", "만들어", "바꿔")
 _COUNT = r"(?:\d+|한|두|세|네|다섯|여섯|일곱|열|몇|서너|두세|한두)"
 _UNITS = r"(?:줄|문장|단어|글자|자|마디|단락|문단|가지|항목|포인트)"
@@ -35,12 +35,21 @@ _SHAPES = re.compile(
 _STYLE = re.compile(r"[가-힣]*(?:말투|어투|말|용어|문체|수준|눈높이|관점|톤|스타일|형식|형태|느낌|표현|버전|언어)(?:으로|로)")
 _ABOUT = re.compile(r"(?:예|예시|예제|사례|근거|출처|조문|핵심|요점|결론|눈높이|수준|전문\s?용어|용어|군더더기|사족|표|조항|번호)[가-힣]*")
 _WITH = re.compile(r"(?:들어|들면서|함께|같이|곁들여|포함해|포함하여|붙여|달아|밝혀|넣어|맞춰|맞추어|맞게|그려|적어|없이|빼고|위주로|중심으로|뽑아|추려)서?")
+# by what means one is told, pays or comes, and by what a fee is counted: of the matter
+_MEANS = re.compile(
+    r"[가-힣]*(?:전화|유선|문자|메시지|카톡|카카오톡|메일|서면|문서|공문|구두|우편|등기|택배|팩스|방문|현금|현찰|수표|카드|페이|계좌|통장"
+    r"|이체|포인트|온라인|인터넷|홈페이지|앱|현물|단위|기준)(?:으로|로)(?:만|도|는)?"
+    r"|(?:[Ee]-?)?[Mm]ail로|[Ss][Mm][Ss]로|[Ff]ax로")
+
 _LANGUAGE = re.compile(r"(?:^|\s)(?!한국어|국어|우리|구어|문어|경어|존대어|용어|단어|언어|모국어|검색어)(?:[가-힣]{1,5}어|영문|일문|중문|[Ee]nglish|[Jj]apanese|[Cc]hinese)(?:\s?(?:형식|형태|식))?(?:으로만|로만|으로|로)$")
 # these are kept, or too faint to be told that they are not
 _KEPT = re.compile(r"존댓말|높임말|경어|한국어|한글|국문|우리말|근거|출처|조문|조항|히$|^(?:짧|자세하|정확하|간단하|친절하|명확하)")
-_FAINT = frozenset("좀 제발 꼭 다시 한번 최대한 가급적 되도록 빨리 바로 그냥 일단 먼저 전부 모두 부디 답은 답변은 대답은 설명은 답을 답변을 결과는 반드시".split())
+_EASY = re.compile(r"쉽|쉬운|이해|알아듣|눈높이|수준")
+_FAINT = frozenset("좀 제발 꼭 다시 한번 최대한 가급적 되도록 빨리 바로 그냥 일단 먼저 전부 모두 부디 답은 답변은 대답은 설명은 답을 답변을 반드시".split())
 _POINTS = re.compile(r"(?:다음|아래|이|위|내|제)?(?:질문|물음|문의)?(?:에|을|를|에는|은)?(?:대해|대하여|대한)?|답변?은|답변?을|대답은|설명은|내용을?|답")
 _DEICTIC = frozenset("이 그 저 이거 그거 이것 그것 저것 이걸 그걸 위 아래 다음 내 제 나의 방금 앞 첨부 첨부한 여기 위의 아래의 이번 붙인".split())
+_WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
+_NAME_TAGS = ("NNG", "NNP", "NNB", "NR", "SN", "SL", "XSN", "XPN", "XR")
 _ASKS = re.compile(r"는지|[은ㄴ인한된될할을갈낼]\s?지(?:를|도|만)?$|인지|지$|\?|며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
 
 def _tags(word:str) -> list[tuple[str, str]]:
@@ -50,6 +59,16 @@ def _describes(word:str) -> bool:
     "Does a word stand before a noun and say of what kind it is: '어린', '처음 온'?"
     tags = _tags(word + " 사람")
     return len(tags) > 1 and tags[-2][1] in ("ETM", "MM")
+
+# what is said of an answer by itself: '늦게', '크게' are said of what is done
+_OF_ANSWERS = re.compile(r"이해|알(?!맞|차|뜰)|읽|납득|파악|보기\s?(?:쉽|좋|편)|쉽|간단|간략|짧|짤막|자세|상세")
+
+def _verbal(word:str) -> bool:
+    "Is a word one of doing or being, which an adverb before it says something of ('된', '반납하면')?"
+    return not _WH.match(word) and any(t[1].startswith(("VV", "VA", "VX", "XSV", "XSA")) for t in _tags(word))
+
+def _conditional(words:Sequence[str]) -> bool:
+    return any(t[1] == "EC" and re.search(r"면$|[어아여]도$", t[0]) for w in words for t in _tags(w))
 
 def _adverbial(words:Sequence[str], closed:bool) -> int:
     "How many words at the end are a clause in -게, -도록 or -듯이, with its subject: '초등학생도 이해할 수 있게'."
@@ -61,7 +80,7 @@ def _adverbial(words:Sequence[str], closed:bool) -> int:
         n, acts = 3, True
     elif len(words) > 1 and (before := _tags(words[-2])) and before[-1] in (("기", "ETN"), ("고", "EC")):
         n, acts = 2, before[0][1] == "VV"
-    if closed and acts and not re.match("이해|알|읽|납득|파악", words[-n]):
+    if closed and not _OF_ANSWERS.match(" ".join(words[-n:])):
         return 0
     subject = r"(?:도|나|이나|라도|에게|한테|들도)$" + ("|(?:이|가)$" if acts else "")
     if len(words) > n and re.search(subject, words[-n - 1]) and words[-n - 1] not in ("어떤", "뭐가", "누가"):
@@ -74,6 +93,8 @@ def _manner(words:Sequence[str], closed:bool   # only what speaks of a text by i
            ) -> int:
     "How many words at the end say how to answer; 0 where none does."
     last = words[-1]
+    if _MEANS.fullmatch(last):
+        return 0
     if last in _FAINT or (tags := _tags(last))[-1:] and tags[-1][1] == "MAG" and last.endswith("히"):
         return 1
     for n in (5, 4, 3, 2, 1):
@@ -103,8 +124,13 @@ class Asked:
         "What an answer of quoted sentences cannot follow, in one line; '' where there is nothing to tell."
         if any(_LANGUAGE.search(m) for m in self.manner):
             return "답은 한국어로만 드립니다."
-        left = [m for m in self.manner if m not in _FAINT and not _KEPT.search(m)]
-        return f"조문의 문장을 옮긴 답이라 {', '.join(quoted(m, '은' if m == left[-1] else '') for m in left)} 따르지 못했습니다." if left else ""
+        easy = [m for m in self.manner if _EASY.search(m)]
+        left = [m for m in self.manner if m not in _FAINT and m not in easy and not _KEPT.search(m)]
+        notes = ["쉬운 말로 풀지 못하고 조문 그대로 옮깁니다."] if easy else []
+        if left:
+            named = ", ".join(quoted(m, "은" if m == left[-1] else "") for m in left)
+            notes.append(f"조문의 문장을 옮긴 답이라 {named} 따르지 못했습니다.")
+        return " ".join(notes)
 
 @dataclass(slots=True)
 class _Segment:
@@ -115,15 +141,36 @@ class _Segment:
     writes: bool
     end: str
 
+def _manners(words:Sequence[str], closed:bool) -> tuple[list[str], list[str]]:
+    "The words before the manners at the end, and these, in order."
+    core, manner = list(words), []
+    while core and (k := _manner(core, closed)):
+        manner.insert(0, " ".join(core[-k:]))
+        core = core[:-k]
+    return core, manner
+
+def _told_first(words:Sequence[str]) -> tuple[re.Match, int, list[str]]|None:
+    "The verb of telling that stands before the matter ('3줄로 요약해줘 환불 규정'), how many words it ends, and its manners."
+    for i, n in ((i, n) for i in range(min(5, len(words) - 1)) for n in (4, 3, 2, 1) if i + n < len(words)):
+        if (told := _TELL.fullmatch(" ".join(words[i:i+n]))) and not told["do"]:
+            before, manner = _manners(words[:i], False)
+            return (told, i + n, manner) if all(_POINTS.fullmatch(w) for w in before) else None
+    return None
+
 def _read_segment(text:str) -> _Segment:
     end = re.search(r"[\s.?!~:：,]*$", text)[0].strip()
     words = [w for w in (x.strip(" ,") for x in text.rstrip(" .?!~:：,").split()) if w]
-    n = next((n for n in (4, 3, 2, 1) if n <= len(words) and _TELL.fullmatch(" ".join(words[-n:]))), 0)
-    verb = " ".join(words[len(words) - n:]) if n else ""
-    core, manner = words[:len(words) - n], []
-    while core and (k := _manner(core, closed=not n)):
-        manner.insert(0, " ".join(core[-k:]))
-        core = core[:-k]
+    ends = ((n, _TELL.fullmatch(" ".join(words[-n:]))) for n in (4, 3, 2, 1) if n <= len(words))
+    n, told = next(((n, m) for n, m in ends if m), (0, None))
+    if told and told["do"] and not all(_POINTS.fullmatch(w) for w in _manners(words[:-n], True)[0]):
+        n, told = 0, None
+    first = [] if told else _told_first(words)
+    if first:
+        told, begins, first = first
+        words = words[begins:]
+    verb = told[0] if told else ""
+    core, manner = _manners(words[:len(words) - n], closed=not n)
+    manner = [*(first or ()), *manner]
     while core and (k := next((k for k in range(min(7, len(core)), 0, -1) if _leads(core, k, bool(n))), 0)):
         manner.append(" ".join(core[:k]))
         core = core[k:]
@@ -134,11 +181,17 @@ def _leads(core:Sequence[str], k:int, tells:bool) -> bool:
     head, rest = core[:k], core[k:]
     if rest and re.fullmatch(r"(?:[가-힣]+(?:게|히)|한마디로)\s(?:말해|말하|말하자|설명하|요약하)(?:서|면|면은)?", " ".join(head)):
         return True
-    if len(rest) < 1 or head[-1] in _FAINT or _manner(head, True) != k:
+    if not rest or head[-1] in _FAINT:
         return False
-    if _COUNTED.fullmatch(" ".join(head)) or _adverbial(head, True):
-        return not rest[0].endswith(("어야", "는", "서"))
-    return tells and not any(t[1] in ("VV", "XSV", "VX") for t in _tags(" ".join(rest)))
+    if tells and not any(map(_verbal, rest)):
+        return k in (_manner(head, True), _adverbial(head, False))
+    if _manner(head, True) != k or not (_COUNTED.fullmatch(" ".join(head)) or _adverbial(head, True)):
+        return False
+    if not tells:
+        return not _verbal(rest[0]) and not _conditional(rest)
+    if rest[0].endswith(("어야", "는", "서", "된", "쓴")):
+        return False
+    return not (k == 1 and _adverbial(head, True) and _verbal(rest[0]))
 
 _BESIDE = re.compile(r"(?<=[가-힣])\s?[(（][\u3400-\u4dbf\u4e00-\u9fff·\s]+[)）]")     # 휴가(休暇)
 
@@ -158,7 +211,9 @@ def set_apart(query:str   # as it was asked
             kept.append(part.strip())
         elif bare:
             manner += s.manner
-        elif s.core[-1].endswith(("에게", "한테", "께")) or not asks and (s.writes or s.core[0] in _DEICTIC):
+        elif s.core[-1].endswith(("에게", "한테", "께")):
+            return whole
+        elif not asks and (s.writes or s.core[0] in _DEICTIC or not _stands(s)):
             return whole
         else:
             manner += s.manner
@@ -167,6 +222,20 @@ def set_apart(query:str   # as it was asked
     if matter == text or not kept or not set(content_morphemes(matter)) - _NO_MATTER:
         return whole
     return Asked(matter, tuple(manner))
+
+_REQUEST = re.compile(rf"{_GIVE}$|부탁[가-힣]*$|바랍니다$|(?:하세요|하십시오|할\s것)$")
+
+def _stands(s:_Segment) -> bool:
+    "Is what is left a question or the name of something? '처리해', '계좌로' are neither, and leave the whole as it was."
+    text = " ".join(s.core)
+    if "?" in s.end or not s.tells:
+        return "?" in s.end or not _REQUEST.search(text)
+    tags = _tags(re.sub(r"\s관련(?:해|하여)서?$", "", _RULES.sub("", text) or text))
+    while tags and tags[-1][1] in ("JKO", "JKS", "JX", "JC", "JKG"):
+        tags.pop()
+    if not tags:
+        return False
+    return tags[-1][1] in (*_NAME_TAGS, "ETN", "NP", "SSC", "SW") or bool(re.search(r"[나까가냐니요]$|돼$", text))
 
 _RULES = re.compile(r"(?:\s?에\s?(?:대한|관한|대해|관해|대하여|관하여)|의|\s관련)?\s(?:관련\s)?(?:규정|규칙|내용|조항|사항|부분)(?:을|를|은|는|만|도)?$|\s?에\s?(?:대해|관해|대하여|관하여)서?$")
 
@@ -184,13 +253,18 @@ class Wish:
     "One of several things that a question asks for: its name, and the question about it, the likelier wording first."
     name: str
     ways: tuple[str, ...]
-    alone: bool = True     # may be answered where the other is not
+    alone: bool = False    # may be answered where the other is not: it was said that both are asked
 
 _ONE = re.compile(r"차이|비교|다른\s?점|같은\s?점|공통|관계|구분|구별|사이|가운데|중(?:에|에서|\s)|어느|뭐가\s|더\s|대신|아니면|또는|합치|합해|합산|동시")
-_WH = re.compile(r"며칠|몇|얼마|언제|어디|누구|누가|뭐|무엇|무슨|어떻게|어떤|왜")
 _AND = ("와", "과", "이랑", "랑", "하고", "및", "·", "ㆍ")
 _BOTH = re.compile(r"\s?(?:둘\s?다|두\s?가지\s?(?:다|모두)?|각각|모두|전부)(?=\s|$)")
-_NAME_TAGS = ("NNG", "NNP", "NNB", "NR", "SN", "SL", "XSN", "XPN", "XR")
+_EACH = re.compile(r"둘\s?다|두\s?가지\s?(?:다|모두)|각각|각자")
+# what two do with one another: one matter
+_TOGETHER = re.compile(r"같이|함께|공동|나[눠누눌눈]|합의|협의|상의|의논|상담|논의|다[투툼퉈]|싸[우워움]|분쟁|교환|(?:맞|뒤)?바[꾸꿔]|결혼|이혼|헤어")
+_SOMEBODY = re.compile(
+    r"(?:[^제의모상과탁박]자|[^할확승]인|님|(?:회|직|사|조합|구성|위|성|단|대|점|종업|공무)원|(?:학|수강|훈련|교육|실습|유학|졸업|재학)생|고객|손님"
+    r"|(?:세대|건물|사업|집|차|점|고용)주|(?:팀|회|소|원|사|반|총|과|부|이|통|조합|위원)장|(?:회|의|호|강|교|기|변호|세무|보험|여행|통신)사"
+    r"|이웃|부부|부모|가족|친구|동료|자녀|아이|아내|남편|형제|자매|친척|누구|업체|기관|은행|병원|학교|상대|상대방|임차|임대|조합|법인|정부|관리소|관리실|관리사무소)$")
 
 def wishes(query:str,               # as it was asked
            titles:Iterable[str]=()  # of the articles: what stands in one of them together is one matter
@@ -241,7 +315,10 @@ def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
         return ()
     start = text.rfind(" ", 0, toks[i-1].start) + 1
     first, second = text[start:toks[i-1].end], text[toks[i+1].start:toks[stop-1].end]
-    before, rest = text[:start], _BOTH.sub("", text[toks[stop-1].end:])
+    then = text[toks[stop-1].end:]
+    if _TOGETHER.search(then) or _SOMEBODY.search(first) and re.match("[을를]", then):
+        return ()                          # '이웃과 관리비를 …', '회사와 계약을 …': done with somebody
+    before, rest = text[:start], _BOTH.sub("", then)
     flat = re.compile(re.escape(first) + r"(?:와|과|및|[·ㆍ,]|이?랑)" + re.escape(second.replace(" ", "")[:2]))
     if any(flat.search(re.sub(r"\s", "", t)) for t in titles):
         return ()
@@ -251,15 +328,16 @@ def _two_names(text:str, titles:Iterable[str]) -> tuple[Wish, ...]:
     if re.match(r"둘\s?다|모두|각각", second):
         return ()
     def fitted(word):
-        m = re.match(r"은|는|이|가|을|를|으로|로|이랑|랑", rest)
+        m = re.match(r"이랑|랑|은|는|이|가|을|를|으로|로", rest)
         josa = m and (m[0] if m[0] not in ("이", "로") or not rest[1:2].strip() else None)
         return word + (fitting_josa(word, m[0]) + rest[m.end():] if josa else rest)
     shared = second.split(" ")[1:]
     firsts = (*(" ".join([first, *shared[k:]]) for k in range(len(shared))), first)      # '회원과 비회원 요금'
-    one, alone = tuple(f"{before}{fitted(x)}".strip() for x in firsts), fitted(second).strip()
-    whole = f"{before}{alone}".strip()
-    ways = (whole, alone) if before and " " not in second else (alone, whole) if before else (alone,)
-    return Wish(first, one), Wish(second, tuple(dict.fromkeys(ways)))
+    one, other = tuple(f"{before}{fitted(x)}".strip() for x in firsts), fitted(second).strip()
+    whole = f"{before}{other}".strip()
+    ways = (whole, other) if before and " " not in second else (other, whole) if before else (other,)
+    alone = bool(_EACH.search(text))
+    return Wish(first, one, alone), Wish(second, tuple(dict.fromkeys(ways)), alone)
 
 def _two_clauses(text:str) -> tuple[Wish, ...]:
     toks = query_tokens(text)

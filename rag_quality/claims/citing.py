@@ -452,6 +452,7 @@ _HEADING = re.compile(
     rf"""(?P<after>.{{0,160}})""",
     re.X,
 )
+_GONE_TOGETHER = re.compile(rf"(?:{_MORE_ARTICLES})+\s?[<〈(（\[]?\s?삭\s?제(?:한다|함|됨|되었다|하였다)?(?!\s?[가-힣])")     # its '<2010.1.1>' ends no crumb
 _CRUMB = re.compile(r"\s*(?P<title>[^>›\n]{0,60}?)(?P<more>(?:\s*[>›]\s*[^>›\n:]{0,80})*?)(?:\s*:\s+|\s*\n|\s*$)")
 
 def read_heading(text:str) -> Heading|None:
@@ -480,7 +481,7 @@ def read_heading(text:str) -> Heading|None:
         if re.match(r"[에의을를은는과와이가]\s?[가-힣]|\s?제\s?\d+\s?[항호]", after[p.end("title")+1:]) :
             return None
         return Heading(title=p["title"].strip(), rest_start=m.start("after") + p.end(), **common)
-    if crumbs or re.match(r"\s+[가-힣A-Za-z].{0,60}[>›]", after):
+    if not _GONE_TOGETHER.match(after) and (crumbs or re.match(r"\s+[가-힣A-Za-z].{0,60}[>›]", after)):
         c = _CRUMB.match(after)
         more = c["more"] if c else ""
         if not c:
@@ -534,7 +535,7 @@ _MARK = re.compile(
 _GONE = re.compile(
     rf"(?:^|(?<=\n))[ \t]{{0,8}}(?P<part>{_C}|\d{{1,2}}\.|[가-하]\."
     rf"|제\s?\d+\s?조(?:의\s?\d+)?(?:[(（][^()（）\n]*[)）])?(?:{_MORE_ARTICLES})*|(?:{_MORE_ARTICLES})+|\(제\d+조(?:의\d+)?까지\))?\s{{0,4}}"
-    r"[<〈\[(]?\s?삭\s?제(?:한다|함|됨)?\s?"
+    r"[<〈\[(]?\s?삭\s?제(?:한다|함|됨|되었다|하였다)?\s?"
     rf"(?:[<〈(\[]?\s?(?P<when>\d{{4}}[\d.\s,년월일\-]*)[>〉)\]]?)?\s{{0,4}}[>〉\])]?[.]?[ \t]{{0,8}}(?=\n|$)"
 )
 
@@ -557,8 +558,7 @@ def article_status(text:str) -> ArticleStatus:
     body = text[h.rest_start:] if h else text
     gone = [(m["part"] or "", _dates(m["when"] or "")) for m in _GONE.finditer(body)]
     whole = next(
-        (d for part, d in gone if not re.match(rf"{_C}|\d|[가-하]\.", part)),
-        None) if not re.search("[가-힣]", _MARK.sub("", _GONE.sub("", body))) else None
+        (d for part, d in gone if not re.match(rf"{_C}|\d|[가-하]\.", part)), None) if not re.search("[가-힣]", _MARK.sub("", _GONE.sub("", body))) else None
     dated = {
         what: tuple(sorted({d for m in _MARK.finditer(text) if what in m[0][:20] for d in _dates(m[0])}))
         for what in ("신설", "개정")

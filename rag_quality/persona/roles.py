@@ -31,30 +31,41 @@ _MEANS = re.compile(
     rf"(?<![고배염격독우장심])(?:려는|려고 하는|고자 하는) {_NAME}{_AFTER}|"
     rf"{_HEAD}{_NAME.replace('name', 'also')}(?:은|는|이|가) [^.\n]{{0,40}}?(?:(?<![고배염격독우장심])려면|려고 하|고자 (?:하|할))", re.M)
 _MUST = re.compile(
-    rf"{_HEAD}{_NAME}(?:은|는) (?P<said>[^.\n]*?(?:[여아어해]야 (?:한|합|하)|수 (?:있|없)|아니 된다|안 된다|못한다))", re.M)
+    rf"{_HEAD}{_NAME}(?:은|는) (?P<said>[^.\n]*?(?:[가-힣]야 (?:한|합|하)|수 (?:있|없)|아니 된다|안 된다|못한다))", re.M)
 # the object of that very verb: in '요금은 형편을 고려하여 정하여야 한다' it is of another, and the fee is what is set
 _OBJECT = re.compile(r"(?<![가-힣\d])[가-힣]+[을를] (?:[^ ]*[^ 여고며서아어면] ){0,2}[^ ]+ ?(?:수 [있없]|한|합|하|아니|안|못)[^ ]*$")
+# no people, though a book writes '동물에게', '차량은 …하여야 한다'
+_THINGS = re.compile(
+    r"(?:동물|가축|짐승|반려견|맹견|유기견|안내견|고양이|강아지|차량|자동차|승용차|화물차|이륜차|자전거|킥보드|선박|장비|기기|기계|기구|용구|도구|용품|물품|물건|제품|상품|부품"
+    r"|비품|소품|시설|시설물|설비|건물|건축물|서류|문서|신청서|증명서|계약서|계약|약관|규정|요금|비용|수수료|금액|대금|기간|시간|예약|화물|수하물|짐)$")
+# used, kept, repaired: of one thing named so in the book, as an object
+_USED = r"[을를] (?:[^ .\n]+ ){0,2}?(?:사용|이용|설치|보관|반납|대여|운행|운전|주차|수리|점검|세척|청소|구입|판매|빌[리려릴린]|세[우워울운]|옮[기겨길긴]|고[치쳐칠친]|버[리려릴린])"
+
+def _one_of(name:str) -> str:
+    "'입주자' of '입주자등'."
+    return name[:-1] if re.search(r"(?:자|인|원|생|주|민|객|님|모|족)등$", name) and len(name) > 2 else name
+
 _AT = r"에(?:서|는|서는|도)?(?=\s(?!대[하한해]|한[하정해]|관[하한해]|의[하한해]|따[르른라]|해당|속[하한해]))"
 
 def _doing(texts:Sequence[str]) -> dict[str, set[int]]:
     """Those who mean to do, must do or may do something: name -> the texts in which they do; none to which one goes as to a
-    place ('클럽에', '기간에': of people it is 'X에게')."""
+    place ('클럽에', '기간에': of people it is 'X에게') or that is used, kept or repaired."""
     out = defaultdict(set)
     for n, text in enumerate(texts):
         for m in _MEANS.finditer(text):
-            out[m["name"] or m["also"]].add(n)
+            out[_one_of(m["name"] or m["also"])].add(n)
         for m in _MUST.finditer(text):
             if _OBJECT.search(m["said"]):
-                out[m["name"]].add(n)
+                out[_one_of(m["name"])].add(n)
     out = {name: where for name, where in out.items() if not _NO_HEAD.search(name)}
-    at = re.compile(rf"(?<![가-힣])({'|'.join(sorted(map(re.escape, out), key=len, reverse=True))}){_AT}")
+    at = re.compile(rf"(?<![가-힣])({'|'.join(sorted(map(re.escape, out), key=len, reverse=True))})(?:{_AT}|{_USED})")
     places = {m[1] for text in texts for m in at.finditer(text)} if out else set()
     return {name: where for name, where in out.items() if name not in places}
 
 _NO_HEAD = re.compile(r"(?:[에서로하되려]|경우|때|날)$")
 
 def _told_to(name:str) -> bool:
-    return name not in _NOBODY and bool(_PEOPLE.search(name) or not _OFFICE.search(name))
+    return name not in _NOBODY and not _THINGS.search(name) and bool(_PEOPLE.search(name) or not _OFFICE.search(name))
 
 def roles_of(
     passages:Iterable[Passage],
@@ -62,12 +73,12 @@ def roles_of(
 ) -> dict[str, tuple[str, ...]]:
     "Those of whom a book speaks: name -> doc_ids of the articles in which they act or are given something, the most first."
     texts = [(p.doc_id, p.text) for p in passages]
-    given = Counter(name for _, text in texts for name in {m[1] for m in _GIVEN.finditer(text)})
+    given = Counter(name for _, text in texts for name in {_one_of(m[1]) for m in _GIVEN.finditer(text)})
     doing = {name for name, where in _doing([t for _, t in texts]).items() if len(where) >= least}
     names = [n for n in {n for n, k in given.items() if k >= least} | doing if _told_to(n)]
     if not names:
         return {}
-    ends = r"(?:\([^()]*\))?(?P<acts>은|는|이|가|께서(?:는|도)?)?(?P<given>(?:에게|께)(?:서|는|도|만)*)?(?![가-힣])"
+    ends = r"등?(?:\([^()]*\))?(?P<acts>은|는|이|가|께서(?:는|도)?)?(?P<given>(?:에게|께)(?:서|는|도|만)*)?(?![가-힣])"
     said = re.compile(rf"(?<![가-힣A-Za-z0-9])(?P<name>{'|'.join(sorted(names, key=len, reverse=True))}){ends}")
     acts, about = Counter(), defaultdict(list)
     for doc_id, text in texts:
