@@ -267,8 +267,8 @@ def other_case(
         if not fits:
             continue
         best, mine = max(fits, key=fits.get), max(said, key=lambda s: fits[s])
-        if kind == "who" and any(of[best].endswith(w) for w in skip[:1]):
-            continue            # '장관', of the 외교부장관
+        if kind == "who" and any(of[best][-2:] == w[-2:] for w in skip[:1]):
+            continue            # '소속 장관', and '외교부장관'
         if best in said or fits[best] - fits[mine] < _MARGIN or fits[best] < _LEAST:
             continue
         whole = P[:, S.span(mine)].max(1, initial=0)

@@ -117,7 +117,7 @@ def other_sum(
         return ""
     given = [x for x in _given(r, ys) if _counts_as_sum(x) and x is not q and not x.per and x.start < q.start]
     if rates:
-        if len(given) != 1 or len(r.quantities) != 2:
+        if len(given) != 1 or len(r.quantities) != 2 or given[0].value == q.value:
             return ""
         made = [v for _, y in rates.values() for v in _over_time(r, _shares(given[0], y))]
         (s, y), = rates.values()
@@ -178,7 +178,7 @@ def _workdays(a:date, b:date, n:int) -> bool:
 def _reckoned_dates(text:str, S:ReadContext, passages):
     "(the date that a claim starts from, the one it comes to, ((sentence, time, the right date), ...), are the years told?), or None."
     days = [(q, d) for q in find_quantities(text) if (d := _day(q))]
-    if len(days) != 2 or days[1][0].bound != "<=" and not re.search(r"기한|마감|만료", text) or re.search(r"넘긴|넘겼|지났|늦", text):
+    if len(days) != 2 or days[1][0].bound != "<=" and not re.search(r"(?:기한|마감일?|만료일?)[은이]", text) or re.search(r"넘긴|넘겼|지났|늦", text):
         return None
     (a, first), (b, last) = days
     theirs = _here(S, passages)
