@@ -23,7 +23,7 @@ from rag_quality.korean.formality import query_tokens
 from rag_quality.persona.needs import askables
 from rag_quality.persona.personas import PersonaGenerator
 from rag_quality.persona.roles import people_of
-from rag_quality.persona.wording import AnswerCheck, wording
+from rag_quality.persona.wording import AnsweredBy, wording
 from rag_quality.knowledge.questions import TYPES, query_types
 
 import kept
@@ -68,7 +68,7 @@ def interval(p:float, n:int) -> str:
 def generate(collection, personas, n:int, seed:int=0, spread=None) -> list[dict]:
     "n queries a persona on a collection: needs drawn so that no article belongs to one persona. No wording of the bank is used twice, as in a session."
     found, rows, used = [a for a in askables(collection) if a.answerable], [], set()
-    answers = AnswerCheck(collection.passages)
+    answers = AnsweredBy(collection.passages)
     for p in personas:
         rng = random.Random(f"{seed}:{p.id}"); mine = [a for a in found if a.family in p.families] or [a for a in found if any(t in a.formal for t in p.topics)] or found
         pool = rng.sample(mine, min(n, len(mine))) + rng.choices(mine, k=max(0, n - len(mine)))
@@ -106,7 +106,7 @@ def main():
 def matched(collection, real, who, learnt:dict, seed:int) -> list[dict]:
     "For each real query one generated for the same article by the person `who` gives; where nothing can be asked of the article, for another."
     found, lays, sources, used, rows, same = [a for a in askables(collection) if a.answerable], set(), Counter(), Counter(), [], 0
-    answers = AnswerCheck(collection.passages)
+    answers = AnsweredBy(collection.passages)
     for n, r in enumerate(real):
         rng, best = random.Random(f"{seed}:{n}"), collection.qrels.get(r.query_id, {})
         p = who(r, best)

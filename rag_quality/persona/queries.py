@@ -294,7 +294,7 @@ from ..knowledge.pack import Pack
 from ..knowledge.questions import asked_for
 from .needs import askables
 from .personas import PersonaQuery, _persona_of
-from .wording import AnswerCheck, wording
+from .wording import AnsweredBy, wording
 
 _log = logging.getLogger(__name__)
 from ..core.wall import Wall
@@ -349,7 +349,7 @@ class QueryGenerator:
         self.needs, self.llm, self.wall = askables(collection), llm, Wall()
         passages = getattr(collection, "passages", collection)
         self.learnt = {e.doc_id: e.questions for e in pack.fit(passages).fresh} if pack else {}
-        self.answers = AnswerCheck(passages)
+        self.answers = AnsweredBy(passages)
 
     def generate(self, persona:"Persona|str", n:int=6, *, seed:int=0, avoid:Iterable[str]=()) -> list[PersonaQuery]:
         """`n` (at least 3) queries of `persona` (a Persona, its id or Korean name), fewer (with a log line) where the
