@@ -175,7 +175,7 @@ class _Steps:
                 return told
         # what an article is named after is told as that article tells it
         own = set(content_morphemes(wish.name))
-        titled = [p for p in self.passages if own and own <= set(content_morphemes(source_of(p).title))]
+        titled = [p for p, words in zip(self.passages, self._titles) if own and own <= words]
         return _whole_article(titled[0]).with_(route="answer") if len(titled) == 1 and len("".join(own)) > 2 else None
 
     def _one(self, text:str, wall:Wall, manner:Sequence[str]=()) -> Answer:
@@ -285,6 +285,10 @@ class Assistant(_Steps):
         self.own, self.gate = own_names(passages), gate        # another university's matters are not ours
         self.campus = about_campus(passages)
         self.options = dict(max_retries=max_retries, time_limit_s=time_limit_s, budget=budget)
+
+    @cached_property
+    def _titles(self) -> list[frozenset[str]]:
+        return [frozenset(content_morphemes(source_of(p).title)) for p in self.passages]
 
     @cached_property
     def _title_words(self) -> frozenset[str]:

@@ -210,7 +210,7 @@ def _compose(parts:Sequence[Part]) -> str:
 # %% ../../nbs/answering/02_extractive.ipynb #a2b00379
 from .answers import Answer
 from ..core import Passage
-from .parts import parts_of, source_of
+from .parts import _nouns, parts_of, source_of
 from ..claims.citing import article_status
 from ..korean import content_morphemes
 from ..korean.particles import with_josa
@@ -306,7 +306,8 @@ def _named_rows(query:str, part:Part) -> tuple[Part, int]:
         return {
             m.span() for t in re.split(r"\s?및\s|[·ㆍ,]\s?", text) if (p := name_pattern(t)) for m in p.finditer(query)
         }
-    every = set().union(*(spans := [said(label) for label, _, _ in rows]))
+    spans = [said(label) for label, _, _ in rows]
+    every = set().union(*spans)
     # not the '질병휴직' of '업무상 질병휴직'
     named = [{(a, b) for a, b in own if not any(c <= a and b <= d and (a, b) != (c, d) for c, d in every)} for own in spans]
     # '결혼: 자녀, 일수 1일'
@@ -336,12 +337,6 @@ _FAINT = .02       # a sentence that the reader marks less is not seen
 
 def _among(said:str, bad:Sequence[str]) -> bool:    # does it begin with, or hold, one of the claims?
     return said.split(" [")[0][:60] in "\n".join(bad) or any(len(b) > 9 and b in said for b in bad)
-
-def _nouns(text:str) -> set[str]:
-    "The nouns of a text; '연체료' is one, whether or not it is read as 연체 and 료."
-    toks = query_tokens(text)
-    after = {a.start: b.form for a, b in zip(toks, toks[1:]) if b.tag in ("XSN", "NNG") and len(b.form) == 1 and b.start == a.end}
-    return {w for t in toks if t.tag in ("NNG", "NNP", "XR", "SL") and len(w := t.form + after.get(t.start, "")) > 1}
 
 def _named_parts(query:str, scored:Sequence[Scored], chosen:Sequence[Scored]) -> list[Scored]:
     """Of the article that is told most, the parts that alone hold a word of the question ('둘째 월요일'): what says otherwise of that

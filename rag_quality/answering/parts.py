@@ -17,6 +17,7 @@ from ..korean.particles import with_josa
 from ..claims.splitting import find_instructions, split_sentences
 from ..claims.tables import tell_tables
 from ..faithfulness.ranges import row_of
+from ..korean.formality import query_tokens
 from ..data.tables import bar_tables
 
 # %% ../../nbs/answering/03_parts.ipynb #cf12aba8
@@ -226,3 +227,10 @@ def by_row(
                 at, q = found
                 return f"{query[:q.start]}{rows[at]}{query[q.end:]}"
     return query
+
+def _nouns(text:str) -> set[str]:
+    "The nouns of a text; '연체료' is one, whether or not it is read as 연체 and 료."
+    toks = query_tokens(text)
+    after = {a.start: b.form for a, b in zip(toks, toks[1:]) if b.tag in ("XSN", "NNG") and len(b.form) == 1 and b.start == a.end}
+    return {w for t in toks if t.tag in ("NNG", "NNP", "XR", "SL") and len(w := t.form + after.get(t.start, "")) > 1}
+

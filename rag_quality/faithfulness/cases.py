@@ -8,7 +8,7 @@ __all__ = ['other_case']
 # %% ../../nbs/faithfulness/16_cases.ipynb #2a68b420
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -102,7 +102,9 @@ def _runs(S:ReadContext, found, kind:str) -> list[list]:
     for s, w in sorted(found, key=lambda x: x[0]):
         theirs = set.union(*(_words(S, *x) for x in run)) if run else set()
         mine = _words(S, s, w)
-        near = bool(run) and s - run[-1][0] <= 1 and (mine & theirs or _PROVISO.match(S.sents[s]))
+        # '배송비' may be read as one word here and as two there
+        shared = any(w in S.sents[t] for t, _ in run for w in mine) or any(w in S.sents[s] for w in theirs)
+        near = bool(run) and s - run[-1][0] <= 1 and (shared or _PROVISO.match(S.sents[s]))
         of_one = near and (kind == "who" or _done(S, s) & _done(S, run[-1][0]) or 2*len(
             mine & (last := _words(S, *run[-1]))) > max(1, min(len(mine), len(last))))
         if of_one:
@@ -181,7 +183,7 @@ def _names_case(r:Reading, P:np.ndarray, S:ReadContext, s:int, outcome, skip) ->
     keep = [k for k, u in enumerate(x.units) if not _skipped(u.form, skip) and u.form not in _EMPTY and not set(u.forms) <= body]
     # '해외출장', where the rule before speaks of 출장: it is 해외 that has to be said
     own = [best[k] if not set(x.units[k].forms) & body or all(f in r.text for f in set(x.units[k].forms) - body) else 0. for k in keep]
-    return bool(keep) and float((w[keep]*own).sum()/w[keep].sum()) >= .3
+    return bool(keep) and float((w[keep]*own).sum()/w[keep].sum()) >= .5
 
 def _covered(P:np.ndarray, S:ReadContext, s:int) -> np.ndarray:
     "How well each word of a claim stands in a sentence, the heading of its passage, and what it is taken out of."
@@ -221,7 +223,8 @@ def _claimed(text:str, r:Reading, kind:str, found, reckoned) -> tuple[list[int],
     mine = [q for q in r.quantities if (q.dimension, q.unit) == (y.dimension, y.unit)
             or kind == "time" and q.dimension in ("duration", "workday")]
     if not mine:
-        return [s for s, y in found if y in reckoned], ()
+        used = reckoned()
+        return [s for s, y in found if y in used], ()
     if len(mine) != 1 or kind == "time" and (_PAST.match(text, mine[0].end) or _PAST.search(mine[0].text)):
         return [], ()
     return [s for s, y in found if _number_match(mine[0], y) >= .95], (mine[0].text,)
@@ -246,7 +249,7 @@ def other_case(
     text:str,                            # a claim
     S:ReadContext,                       # what was read of the context
     passages:frozenset[int],             # those that it leans on
-    reckoned:Sequence[Quantity]=(),      # figures of the passages that its own are reckoned with
+    reckoned:Callable[[], Sequence[Quantity]]=tuple,     # the figures of the passages that its own are reckoned with
 ) -> str:
     """Why a claim says of one case what the rule says of another ('흠이 있어 반품하면 구매자가'), in Korean; '' where nothing is
     certain."""

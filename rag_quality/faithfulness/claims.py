@@ -236,11 +236,12 @@ def _around(S:ReadContext, passages) -> list[str]:
     return [t for t, p in zip(S.sents, S.of) if p in passages]
 
 def _of_another_case(text:str, S:ReadContext, passages:frozenset[int]) -> str:
-    return other_case(text, S, passages, reckoned_with(text, S, passages))
+    return other_case(text, S, passages, lambda: reckoned_with(text, S, passages))
 
 # rules that outweigh the model: kind of fault, and why or '' of a claim that leans on the passages `where` (cited) and `near`.
-# other_row, other_role, other_start and other_paragraph earn their place in benchmarks/results/rules.json (right in .9 of the claims on which they fire, five that
-# the model lets pass); the others fire too seldom on the bank to say so
+# other_row, other_role, other_start and other_paragraph earn their place in benchmarks/results/rules.json (right in .9 of the claims on
+# which they fire, five that the model lets pass). The others are right there but fire too seldom to say so; other_range, other_sum, other_date
+# and other_comparison reckon rather than remember
 RULES = {
     "other_row": ("number", lambda c, at, S, where, near: (_other_row(at.r.text, at.r.quantities, S, where | near) or ("", ""))[1]),
     "other_range": ("number", lambda c, at, S, where, near: (in_range(at.r.text, S, frozenset(where | near)) or ("", ""))[1]),

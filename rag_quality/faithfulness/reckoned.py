@@ -7,6 +7,7 @@ __all__ = ['other_sum', 'other_date', 'reckoned_with', 'unreckoned']
 
 # %% ../../nbs/faithfulness/17_reckoned.ipynb #6edb7954
 import re
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -152,6 +153,10 @@ def _day(q:Quantity) -> date|None:
     except ValueError:
         return None
 
+def _in_month(year:int, month:int, day:int) -> date:
+    "That day, or the last of a month that is shorter."
+    return date(year, month, min(day, monthrange(year, month)[1]))
+
 def _moved(d:date, q:Quantity, sign:int) -> date|None:
     "A date, so many days or months on."
     if q.value != int(q.value):
@@ -159,12 +164,7 @@ def _moved(d:date, q:Quantity, sign:int) -> date|None:
     if q.unit == "일":
         return d + timedelta(days=sign*int(q.value))
     m = d.month - 1 + sign*int(q.value)
-    for day in range(d.day, 27, -1):
-        try:
-            return date(d.year + m//12, m % 12 + 1, day)
-        except ValueError:
-            continue
-    return date(d.year + m//12, m % 12 + 1, min(d.day, 28))
+    return _in_month(d.year + m//12, m % 12 + 1, d.day)
 
 def _apart(a:date, b:date, years:bool) -> int:
     "Days between two dates; whatever the year where one is told without it."
@@ -196,8 +196,7 @@ def _reckoned_dates(text:str, S:ReadContext, passages):
         elif y.dimension == "workday" and _workdays(first, last, int(y.value)):
             made.append((s, y, last))
         elif y.dimension == "date" and y.unit == "D" and re.match(r"다음\s?달|익월", y.text):
-            made += [(s, y, d) for d in (_moved(first.replace(day=1), Quantity("", 0, 0, Fraction(1), "duration", "개월"), 1),) if d]
-            made[-1] = (s, y, made[-1][2].replace(day=min(28, int(y.value))))
+            made.append((s, y, _in_month(first.year + first.month//12, first.month % 12 + 1, int(y.value))))
     return (a, b, last, made, "Y" in a.unit and "Y" in b.unit) if made else None
 
 def other_date(
